@@ -1,0 +1,43 @@
+"""The `nqe` program: all groups of commands put together."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from nqe.cli import demo, graphs
+from nqe.version import VERSION
+
+HELP = """Answer logical questions over incomplete graphs of statements with qualifiers.
+
+Exit codes: 0 done, 1 part of a batch failed, 2 wrong input or usage, 130 interrupted."""
+
+app = typer.Typer(
+    name="nqe",
+    help=HELP,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"nqe {VERSION}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_version, is_eager=True, help="Print the version."),
+    ] = False,
+) -> None:
+    """Options of the program itself."""
+
+
+graphs.add_to(app)
+demo.add_to(app)

@@ -1,0 +1,94 @@
+"""Printing: tables and colours on a terminal, plain tab-separated lines into a pipe."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+Cell = str | int | float | None
+
+
+def on_terminal() -> bool:
+    """Whether a person is looking."""
+    return sys.stdout.isatty()
+
+
+def console() -> Console:
+    """Where to print in colour; only used on a terminal."""
+    from rich.console import Console
+
+    return Console(highlight=False)
+
+
+def say(text: str = "") -> None:
+    """One line of plain text."""
+    print(text)
+
+
+def note(text: str) -> None:
+    """A line for the person at the keyboard, kept out of what a pipe reads."""
+    print(text, file=sys.stderr)
+
+
+def heading(text: str) -> None:
+    """A title above what follows."""
+    if on_terminal():
+        console().print(f"\n[bold]{_escape(text)}[/bold]")
+    else:
+        print(f"\n# {text}")
+
+
+def table(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> None:
+    """Rows under a header; numbers to the right."""
+    if not on_terminal():
+        for row in (columns, *rows):
+            print("\t".join("" if cell is None else str(cell) for cell in row))
+        return
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    drawn = Table(box=SIMPLE_HEAD, pad_edge=False)
+    for place, name in enumerate(columns):
+        number = bool(rows) and all(isinstance(row[place], int | float) for row in rows)
+        drawn.add_column(_escape(name), justify="right" if number else "left")
+    for row in rows:
+        drawn.add_row(*(_shown(cell) for cell in row))
+    console().print(drawn)
+
+
+def json_line(value: Any) -> None:
+    """One JSON object on one line."""
+    print(json.dumps(_plain(value), ensure_ascii=False))
+
+
+def json_block(value: Any) -> None:
+    """A JSON object, indented for reading."""
+    print(json.dumps(_plain(value), ensure_ascii=False, indent=2))
+
+
+def _plain(value: Any) -> Any:
+    return dataclasses.asdict(value) if dataclasses.is_dataclass(value) else value  # type: ignore[arg-type]
+
+
+def _shown(cell: Cell) -> str:
+    match cell:
+        case None:
+            return ""
+        case int():
+            return f"{cell:,}"
+        case float():
+            return f"{cell:,.2f}"
+        case _:
+            return _escape(cell)
+
+
+def _escape(text: str) -> str:
+    from rich.markup import escape
+
+    return escape(text)

@@ -1,0 +1,16 @@
+"""Atlas, the embedded data set: a small real graph of the world."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from nqe.graph.dataset import Dataset
+from nqe.readers.reading import read
+
+NAME = "atlas"
+FOLDER = Path(__file__).parent / NAME
+
+
+def demo_dataset() -> Dataset:
+    """Countries, cities, languages, currencies and time zones, with labels, in three splits."""
+    return read(FOLDER)

@@ -1,0 +1,71 @@
+"""The errors a user can cause. Their text is one sentence: where, what, and what to do next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeVar
+
+Value = TypeVar("Value")
+
+
+class NqeError(Exception):
+    """Root of all errors a user can cause; the command line shows its text and exits with 2."""
+
+
+class InputError(NqeError):
+    """A source cannot be read, or a line of it is wrong."""
+
+
+class StorageError(NqeError):
+    """A saved folder cannot be written, or is not what it should be."""
+
+
+class NameLookupError(NqeError):
+    """A name means nothing, or too much."""
+
+
+class UnknownName(NameLookupError):
+    """No entity or relation has this name."""
+
+    def __init__(self, kind: str, text: str, nearest: Sequence[str] = ()) -> None:
+        self.kind, self.text, self.nearest = kind, text, tuple(nearest)
+        hint = f"did you mean {_either(nearest)}?" if nearest else "try `nqe find` with part of it"
+        super().__init__(f"no {kind} is called '{text}'; {hint}")
+
+
+class AmbiguousName(NameLookupError):
+    """Several entities or relations have this label."""
+
+    def __init__(self, kind: str, text: str, candidates: Sequence[str]) -> None:
+        self.kind, self.text, self.candidates = kind, text, tuple(candidates)
+        shown = "; ".join(candidates[:8]) + ("; …" if len(candidates) > 8 else "")
+        super().__init__(
+            f"'{text}' names {len(candidates)} {kind_plural(kind)}; use an id instead: {shown}"
+        )
+
+
+class TooManyBindings(NqeError):
+    """A pattern would look at more facts than the limit allows."""
+
+    def __init__(self, needed: int, limit: int) -> None:
+        super().__init__(
+            f"a step would look at {needed:,} facts, more than the limit of {limit:,}; "
+            "name more entities in the query or raise --max-bindings"
+        )
+
+
+def kind_plural(kind: str) -> str:
+    """'entity' becomes 'entities', 'relation' becomes 'relations'."""
+    return kind[:-1] + "ies" if kind.endswith("y") else kind + "s"
+
+
+def choose(table: Mapping[str, Value], name: str, what: str) -> Value:
+    """The entry of a table of alternatives; an unknown name's error lists the known ones."""
+    if name not in table:
+        raise NqeError(f"unknown {what} '{name}'; choose one of {', '.join(table)}")
+    return table[name]
+
+
+def _either(options: Iterable[str]) -> str:
+    quoted = [f"'{option}'" for option in options]
+    return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} or {quoted[-1]}"

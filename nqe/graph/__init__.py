@@ -1,0 +1,20 @@
+"""Graphs of n-ary facts: vocabulary, columns, index, data sets, saving."""
+
+from nqe.graph.dataset import SPLITS, Dataset
+from nqe.graph.entities import EntitySet
+from nqe.graph.fact import Fact
+from nqe.graph.graph import Graph
+from nqe.graph.pattern import Pattern
+from nqe.graph.vocabulary import Description, Names, Vocabulary
+
+__all__ = [
+    "SPLITS",
+    "Dataset",
+    "Description",
+    "EntitySet",
+    "Fact",
+    "Graph",
+    "Names",
+    "Pattern",
+    "Vocabulary",
+]

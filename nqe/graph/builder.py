@@ -1,0 +1,103 @@
+"""Collects facts written in words into numbered columns."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from nqe.errors import InputError
+from nqe.graph.fact import Fact
+from nqe.graph.facts import Facts, Integers, offsets
+from nqe.graph.vocabulary import Names, Vocabulary
+
+
+class Numbering(dict[str, int]):
+    """Gives each id a number as it comes, and at the end the numbers of the sorted ids."""
+
+    def __init__(self, kind: str) -> None:
+        super().__init__()
+        self._kind = kind
+
+    def __missing__(self, name: str) -> int:
+        """The number of a new id, which is checked first."""
+        check_id(name, self._kind)
+        self[name] = number = len(self)
+        return number
+
+    def forget(self, count: int) -> None:
+        """Keep the first `count` ids alone."""
+        while len(self) > count:
+            self.popitem()
+
+    def finish(self) -> tuple[Names, Integers]:
+        """The names in the order of their ids, and each old number's new one."""
+        ids = sorted(self)
+        new_numbers = np.empty(len(ids), dtype=np.int64)
+        new_numbers[[self[name] for name in ids]] = np.arange(len(ids))
+        return Names.of(self._kind, ids), new_numbers
+
+
+def check_id(name: str, kind: str) -> None:
+    """Refuse an id that no text format could carry."""
+    if not name:
+        raise InputError(f"an empty {kind} id; give it a name or drop the statement")
+    if name != name.strip() or not name.isprintable():
+        raise InputError(
+            f"{kind} id {name!r} has a line break, a control character or outer spaces; rename it"
+        )
+
+
+class FactCollector:
+    """The facts of one split, as they come."""
+
+    def __init__(self, entity: Numbering, relation: Numbering) -> None:
+        self._entity, self._relation = entity, relation
+        self._main: list[int] = []
+        self._pairs: list[int] = []
+        self._lengths: list[int] = []
+
+    def add(self, fact: Fact) -> None:
+        """Take one fact; nothing of it is kept when an id is refused."""
+        entity, relation = self._entity, self._relation
+        known = len(entity), len(relation)
+        try:
+            main = (entity[fact.subject], relation[fact.relation], entity[fact.object])
+            pairs = [number for a, v in fact.qualifiers for number in (relation[a], entity[v])]
+        except InputError:
+            entity.forget(known[0])
+            relation.forget(known[1])
+            raise
+        self._main += main
+        self._pairs += pairs
+        self._lengths.append(len(fact.qualifiers))
+
+    def columns(self) -> Facts:
+        """What was taken, in the order and with the numbers it came."""
+        main = np.array(self._main, dtype=np.int64).reshape(-1, 3)
+        pairs = np.array(self._pairs, dtype=np.int64).reshape(-1, 2)
+        starts = offsets(np.array(self._lengths, dtype=np.int64))
+        once = np.ones(len(main), dtype=np.int64)
+        return Facts(main[:, 0], main[:, 1], main[:, 2], starts, pairs[:, 0], pairs[:, 1], once)
+
+
+class DatasetBuilder:
+    """Collects facts of several splits over one vocabulary."""
+
+    def __init__(self) -> None:
+        self._entity, self._relation = Numbering("entity"), Numbering("relation")
+        self._splits: dict[str, FactCollector] = {}
+
+    def split(self, name: str) -> FactCollector:
+        """Where the facts of a split go."""
+        if name not in self._splits:
+            self._splits[name] = FactCollector(self._entity, self._relation)
+        return self._splits[name]
+
+    def finish(self) -> tuple[Vocabulary, dict[str, Facts]]:
+        """The vocabulary and each split's canonical facts."""
+        entities, entity_numbers = self._entity.finish()
+        relations, relation_numbers = self._relation.finish()
+        facts = {
+            name: collector.columns().renumbered(entity_numbers, relation_numbers).canonical()
+            for name, collector in self._splits.items()
+        }
+        return Vocabulary(entities, relations), facts

@@ -1,0 +1,109 @@
+"""A graph: a vocabulary, facts in columns, and their index."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from nqe.errors import NqeError
+from nqe.graph import lookup, matching
+from nqe.graph.builder import DatasetBuilder
+from nqe.graph.entities import EntitySet
+from nqe.graph.fact import Fact
+from nqe.graph.facts import Facts, Integers, concatenate
+from nqe.graph.index import Index
+from nqe.graph.pattern import Pattern, Patterns
+from nqe.graph.vocabulary import Description, Vocabulary
+
+
+@dataclass(frozen=True, eq=False)
+class Graph:
+    """Facts over a vocabulary. Immutable; the index is built when first needed."""
+
+    vocabulary: Vocabulary
+    facts: Facts
+
+    @classmethod
+    def of(cls, facts: Iterable[Fact]) -> Graph:
+        """A graph of facts written in words."""
+        builder = DatasetBuilder()
+        collector = builder.split("all")
+        for fact in facts:
+            collector.add(fact)
+        vocabulary, splits = builder.finish()
+        return cls(vocabulary, splits["all"])
+
+    @property
+    def entity_count(self) -> int:
+        """How many entities the vocabulary has."""
+        return len(self.vocabulary.entities)
+
+    @property
+    def relation_count(self) -> int:
+        """How many relations the vocabulary has, attributes included."""
+        return len(self.vocabulary.relations)
+
+    @cached_property
+    def index(self) -> Index:
+        """The facts sorted by what stands where."""
+        return Index(self.facts, self.entity_count, self.relation_count)
+
+    def __len__(self) -> int:
+        return len(self.facts)
+
+    def __iter__(self) -> Iterator[Fact]:
+        return map(self.fact, range(len(self)))
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both have the same ids and the same facts, as often; labels do not count."""
+        if not isinstance(other, Graph):
+            return NotImplemented
+        return self.vocabulary.same_ids(other.vocabulary) and self.facts.equals(other.facts)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def fact(self, row: int) -> Fact:
+        """One fact, in ids."""
+        entity, relation = self.vocabulary.entities.ids, self.vocabulary.relations.ids
+        subject, main, object_, pairs = self.facts.row(row)
+        qualifiers = tuple((relation[attribute], entity[value]) for attribute, value in pairs)
+        return Fact(entity[subject], relation[main], entity[object_], qualifiers)
+
+    def describe(self, descriptions: Mapping[str, Description]) -> Graph:
+        """The same graph with labels, descriptions and aliases added."""
+        return replace(self, vocabulary=self.vocabulary.describe(descriptions))
+
+    def answers(self, pattern: Pattern, max_bindings: int | None = None) -> EntitySet:
+        """The entities that stand in the asked slot of the facts that match."""
+        return lookup.answers(self.index, pattern, max_bindings)
+
+    def answers_many(
+        self, patterns: Sequence[Pattern] | Patterns, max_bindings: int | None = None
+    ) -> list[EntitySet]:
+        """The answers of each pattern, all of them worked on together."""
+        flat = patterns if isinstance(patterns, Patterns) else Patterns.of(patterns)
+        return matching.match(self.index, flat, max_bindings).answers()
+
+    def matches(self, pattern: Pattern, max_bindings: int | None = None) -> Integers:
+        """The rows of the facts that match a pattern, in ascending order."""
+        return lookup.matches(self.index, pattern, max_bindings)
+
+    def mentions(self, entity: int) -> Integers:
+        """The rows of the facts that hold an entity in any slot, in ascending order."""
+        facts = self.facts
+        in_main = (facts.subject == entity) | (facts.object == entity)
+        in_main[facts.qualifier_fact[facts.value == entity]] = True
+        rows: Integers = in_main.nonzero()[0]
+        return rows
+
+
+def union(graphs: Sequence[Graph]) -> Graph:
+    """The facts of all graphs, each once; they must share a vocabulary."""
+    first = graphs[0]
+    if not all(graph.vocabulary.same_ids(first.vocabulary) for graph in graphs):
+        raise NqeError("graphs with different vocabularies cannot be joined; import them together")
+    if len(graphs) == 1:
+        return first
+    facts = concatenate(graph.facts for graph in graphs).canonical()
+    return Graph(first.vocabulary, facts)

@@ -1,0 +1,51 @@
+"""The index of a graph: where to find the facts that have an entity in a place.
+
+A *column* is a place in facts of one relation: its subject, its object, or the value of one
+attribute. One sorted array of keys (column, entity) leads to the facts with that entity there.
+nqe/graph/lookup.py matches one pattern with it, nqe/graph/matching.py many together.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from typing import Any, cast
+
+import numpy as np
+
+from nqe.graph.facts import Facts
+from nqe.graph.pattern import FIRST_QUALIFIER, Pattern
+
+
+class Index:
+    """The facts of a graph sorted by what stands where; immutable."""
+
+    def __init__(self, facts: Facts, entity_count: int, relation_count: int) -> None:
+        self.facts, self.entity_count, self.relation_count = facts, entity_count, relation_count
+        pairs = facts.relation[facts.qualifier_fact] * relation_count + facts.attribute
+        self.pairs, pair_numbers = np.unique(pairs, return_inverse=True)
+        columns = [2 * facts.relation, 2 * facts.relation + 1, 2 * relation_count + pair_numbers]
+        entities = [facts.subject, facts.object, facts.value]
+        keys = np.concatenate(columns) * entity_count + np.concatenate(entities)
+        order = np.argsort(keys, kind="stable")
+        rows = np.arange(len(facts))
+        self.keys = keys[order]  # (entries,) column * entity_count + entity
+        self.rows = np.concatenate([rows, rows, facts.qualifier_fact])[order]  # (entries,)
+        # Python's bisect over a memory view is several times quicker than one searchsorted.
+        self._keys = memoryview(cast(Any, self.keys))
+        self._pair_columns = {
+            pair: 2 * relation_count + i for i, pair in enumerate(self.pairs.tolist())
+        }
+
+    def column(self, pattern: Pattern, slot: int) -> int | None:
+        """The column a slot stands for; None when no fact of the relation has that attribute."""
+        if slot < FIRST_QUALIFIER:
+            return 2 * pattern.relation + slot
+        attribute = pattern.attributes[slot - FIRST_QUALIFIER]
+        return self._pair_columns.get(pattern.relation * self.relation_count + attribute)
+
+    def range(self, column: int, entity: int | None) -> tuple[int, int]:
+        """Where the entries of one entity in a column stand, or of all entities in it."""
+        first = column * self.entity_count + (entity or 0)
+        last = first + (self.entity_count if entity is None else 1)
+        start = bisect_left(self._keys, first)
+        return start, bisect_left(self._keys, last, start)

@@ -1,0 +1,109 @@
+"""Patterns of facts: one of them as a value, or many as flat arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+
+from nqe.graph.entities import EntitySet
+from nqe.graph.facts import Integers, offsets
+
+Restriction = int | EntitySet | None
+"""What may stand in a slot: one entity, one of a set, or anything."""
+
+SUBJECT, OBJECT, FIRST_QUALIFIER = 0, 1, 2
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """A fact with some slots known, some restricted to a set, and one asked for.
+
+    Slot 0 is the subject, 1 the object, 2 + i the value of qualifier i. Open: the fact may have
+    more qualifiers than the pattern. Closed: none is left over. Each of the pattern's qualifiers
+    needs a pair of its own in the fact.
+    """
+
+    relation: int
+    slots: tuple[Restriction, ...]
+    attributes: tuple[int, ...] = ()
+    asked: int = OBJECT
+    closed: bool = False
+
+    def __post_init__(self) -> None:
+        if len(self.slots) != len(self.attributes) + 2:
+            raise ValueError("a pattern has two slots and one more an attribute")
+        if not 0 <= self.asked < len(self.slots):
+            raise ValueError(f"asked slot {self.asked} is not one of {len(self.slots)} slots")
+
+    @property
+    def tangled(self) -> bool:
+        """Whether two of its qualifiers could want the same pair of a fact."""
+        return len(self.attributes) > 1 and len(set(self.attributes)) < len(self.attributes)
+
+    def qualifier(self, slot: int) -> tuple[int, Restriction]:
+        """The attribute of a qualifier's slot, and what may stand there."""
+        return self.attributes[slot - FIRST_QUALIFIER], self.slots[slot]
+
+
+class Kind(IntEnum):
+    """How a slot is restricted."""
+
+    FREE = 0
+    KNOWN = 1
+    SET = 2
+
+
+@dataclass(frozen=True, eq=False)
+class Patterns:
+    """Many patterns as flat arrays: a row a pattern, a row a slot, a row a set's member."""
+
+    relation: Integers  # (patterns,)
+    closed: Integers  # (patterns,) 0 or 1
+    first_slot: Integers  # (patterns + 1,) a pattern's slots: subject, object, qualifiers
+    asked: Integers  # (patterns,) the asked slot, counted within the pattern
+    attribute: Integers  # (slots,) -1 for subject and object
+    kind: Integers  # (slots,) a Kind
+    filler: Integers  # (slots,) the known entity, or the number of the set
+    set_offset: Integers  # (sets + 1,)
+    members: Integers  # (members,) sorted within a set
+    inverted: Integers  # (sets,) 0 or 1
+
+    def __len__(self) -> int:
+        return len(self.relation)
+
+    @classmethod
+    def of(cls, patterns: Sequence[Pattern]) -> Patterns:
+        """The same patterns in columns."""
+        slots = [slot for pattern in patterns for slot in pattern.slots]
+        sets = [slot for slot in slots if isinstance(slot, EntitySet)]
+        set_numbers = iter(range(len(sets)))
+        filled = [_filler(slot, set_numbers) for slot in slots]
+        return cls(
+            relation=_integers(pattern.relation for pattern in patterns),
+            closed=_integers(pattern.closed for pattern in patterns),
+            first_slot=offsets(_integers(len(pattern.slots) for pattern in patterns)),
+            asked=_integers(pattern.asked for pattern in patterns),
+            attribute=_integers(a for p in patterns for a in (-1, -1, *p.attributes)),
+            kind=_integers(kind for kind, _ in filled),
+            filler=_integers(filler for _, filler in filled),
+            set_offset=offsets(_integers(len(one.members) for one in sets)),
+            members=np.concatenate([np.zeros(0, np.int64), *(one.members for one in sets)]),
+            inverted=_integers(one.inverted for one in sets),
+        )
+
+
+def _filler(slot: Restriction, set_numbers: Iterator[int]) -> tuple[Kind, int]:
+    match slot:
+        case None:
+            return Kind.FREE, -1
+        case EntitySet():
+            return Kind.SET, next(set_numbers)
+        case entity:
+            return Kind.KNOWN, entity
+
+
+def _integers(values: Iterable[int]) -> Integers:
+    return np.fromiter(values, dtype=np.int64)

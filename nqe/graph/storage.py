@@ -1,0 +1,200 @@
+"""Data sets on disk: a folder of Parquet files and a manifest."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from pyarrow import parquet
+
+from nqe.errors import StorageError
+from nqe.files import new_folder
+from nqe.graph.facts import Facts, Integers, empty
+from nqe.graph.vocabulary import Names, Vocabulary
+from nqe.version import VERSION
+
+MANIFEST = "manifest.json"
+FORMAT = "nqe-graph"
+FORMAT_VERSION = 1
+
+_MAIN = ("subject", "relation", "object")
+_PAIR = pa.struct([("attribute", pa.int32()), ("value", pa.int32())])
+_FACT_SCHEMA = pa.schema(
+    [
+        ("subject", pa.int32()),
+        ("relation", pa.int32()),
+        ("object", pa.int32()),
+        ("qualifiers", pa.list_(_PAIR)),
+        ("count", pa.int32()),
+    ]
+)
+
+
+def save(
+    folder: Path,
+    vocabulary: Vocabulary,
+    splits: Mapping[str, Facts],
+    fingerprint: str,
+    extra: Mapping[str, str],
+) -> None:
+    """Write all to a folder, replacing what was there only when everything is written.
+
+    `extra` are further text files to keep beside the graph, by name.
+    """
+    with new_folder(folder, MANIFEST) as temporary:
+        for kind, names in _kinds(vocabulary):
+            parquet.write_table(_names_table(names), temporary / f"{kind}.parquet")
+        for split, facts in splits.items():
+            table = _facts_table(facts)
+            parquet.write_table(table, temporary / f"{split}.parquet", compression="zstd")
+        for name, text in extra.items():
+            (temporary / name).write_text(text, encoding="utf-8")
+        manifest = _manifest(vocabulary, splits, fingerprint)
+        (temporary / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
+
+
+def load(folder: Path) -> tuple[Vocabulary, dict[str, Facts]]:
+    """Read a folder that `save` wrote."""
+    manifest = read_manifest(folder)
+    try:
+        entities = _read_names("entity", folder / "entities.parquet")
+        relations = _read_names("relation", folder / "relations.parquet")
+        splits = {name: _read_facts(folder / f"{name}.parquet") for name in manifest["splits"]}
+    except (OSError, pa.ArrowException, KeyError) as error:
+        raise StorageError(f"{folder}: damaged graph folder ({error}); import it again") from error
+    _check(folder, manifest, len(entities), len(relations), splits)
+    return Vocabulary(entities, relations), splits
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """The manifest of a graph folder, its format checked."""
+    path = folder / MANIFEST
+    if not path.is_file():
+        missing = "no such folder" if not folder.exists() else f"no {MANIFEST} in it"
+        raise StorageError(f"{folder}: not a graph folder ({missing}); make one with `nqe import`")
+    try:
+        manifest = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise StorageError(f"{path}: damaged ({error}); import the graph again") from error
+    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
+        raise StorageError(f"{path}: not a graph's manifest; give a folder that `nqe import` made")
+    if manifest.get("version") != FORMAT_VERSION:
+        raise StorageError(
+            f"{path}: format version {manifest.get('version')}, but this nqe reads "
+            f"{FORMAT_VERSION}; import the graph again or use a fitting nqe"
+        )
+    return manifest
+
+
+def _manifest(
+    vocabulary: Vocabulary, splits: Mapping[str, Facts], fingerprint: str
+) -> dict[str, Any]:
+    return {
+        "format": FORMAT,
+        "version": FORMAT_VERSION,
+        "written_by": f"nqe {VERSION}",
+        "fingerprint": fingerprint,
+        "entities": len(vocabulary.entities),
+        "relations": len(vocabulary.relations),
+        "splits": {
+            name: {"facts": len(facts), "qualifiers": len(facts.value)}
+            for name, facts in splits.items()
+        },
+    }
+
+
+def _check(
+    folder: Path,
+    manifest: dict[str, Any],
+    entity_count: int,
+    relation_count: int,
+    splits: Mapping[str, Facts],
+) -> None:
+    counts = {"entities": entity_count, "relations": relation_count}
+    told = {key: manifest.get(key) for key in counts}
+    facts = {name: len(columns) for name, columns in splits.items()}
+    told_facts = {name: split.get("facts") for name, split in manifest["splits"].items()}
+    if (
+        counts != told
+        or facts != told_facts
+        or not all(_within(columns, entity_count, relation_count) for columns in splits.values())
+    ):
+        raise StorageError(f"{folder}: files and manifest do not fit together; import it again")
+
+
+def _within(facts: Facts, entity_count: int, relation_count: int) -> bool:
+    """Whether every number of the columns names something."""
+    entities = (facts.subject, facts.object, facts.value)
+    relations = (facts.relation, facts.attribute)
+    return all(
+        column.min(initial=0) >= 0 and column.max(initial=-1) < count
+        for columns, count in ((entities, entity_count), (relations, relation_count))
+        for column in columns
+    )
+
+
+def _kinds(vocabulary: Vocabulary) -> tuple[tuple[str, Names], ...]:
+    return ("entities", vocabulary.entities), ("relations", vocabulary.relations)
+
+
+def _names_table(names: Names) -> Any:
+    aliases = [list(names.aliases.get(number, ())) for number in range(len(names))]
+    return pa.table(
+        {
+            names.kind: pa.array(range(len(names)), pa.int32()),
+            "id": pa.array(names.ids, pa.string()),
+            "label": pa.array(names.labels, pa.string()),
+            "description": pa.array(names.descriptions, pa.string()),
+            "aliases": pa.array(aliases, pa.list_(pa.string())),
+        }
+    )
+
+
+def _read_names(kind: str, path: Path) -> Names:
+    table = parquet.ParquetFile(path).read()
+    aliases = table.column("aliases").combine_chunks()
+    lengths: Sequence[int] = aliases.value_lengths().to_numpy(zero_copy_only=False)
+    described = np.flatnonzero(lengths).tolist()
+    return Names(
+        kind,
+        table.column("id").to_pylist(),
+        table.column("label").to_pylist(),
+        table.column("description").to_pylist(),
+        {number: tuple(aliases[number].as_py()) for number in described},
+    )
+
+
+def _facts_table(facts: Facts) -> Any:
+    attribute, value = (pa.array(column, pa.int32()) for column in (facts.attribute, facts.value))
+    pairs = pa.StructArray.from_arrays([attribute, value], fields=list(_PAIR))
+    qualifiers = pa.ListArray.from_arrays(pa.array(facts.offset, pa.int32()), pairs)
+    main = (facts.subject, facts.relation, facts.object)
+    columns = [pa.array(column, pa.int32()) for column in main]
+    columns += [qualifiers, pa.array(facts.count, pa.int32())]
+    return pa.Table.from_arrays(columns, schema=_FACT_SCHEMA)
+
+
+def _read_facts(path: Path) -> Facts:
+    table = parquet.ParquetFile(path).read().combine_chunks()
+    if not len(table):
+        return empty()
+    qualifiers = table.column("qualifiers").chunk(0)
+    pairs = qualifiers.flatten()
+    lengths = qualifiers.value_lengths().to_numpy(zero_copy_only=False)
+    offset = np.concatenate([[0], np.cumsum(lengths)])
+    columns = {name: _integers(table.column(name).chunk(0)) for name in (*_MAIN, "count")}
+    return Facts(
+        **columns,
+        offset=offset,
+        attribute=_integers(pairs.field(0)),
+        value=_integers(pairs.field(1)),
+    )
+
+
+def _integers(array: Any) -> Integers:
+    numbers: Integers = array.to_numpy(zero_copy_only=False).astype(np.int64)
+    return numbers

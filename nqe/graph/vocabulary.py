@@ -1,0 +1,193 @@
+"""Names of entities and relations: ids, labels, descriptions, aliases, and how to look them up."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import chain, islice
+
+from nqe.errors import AmbiguousName, UnknownName
+from nqe.graph.spelling import nearest
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """What a source says of one id besides its facts."""
+
+    label: str | None = None
+    description: str | None = None
+    aliases: tuple[str, ...] = ()
+
+    def merge(self, other: Description) -> Description:
+        """Both together: the first label and description stay, a second label is an alias."""
+        labels = (*self.aliases, *((other.label,) if self.label else ()), *other.aliases)
+        aliases = dict.fromkeys(name for name in labels if name and name != self.label)
+        return Description(
+            self.label or other.label, self.description or other.description, tuple(aliases)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One found name: its number, and how it was found."""
+
+    number: int
+    how: str
+
+
+@dataclass(frozen=True)
+class Names:
+    """One kind of names, numbered in the order of their ids."""
+
+    kind: str
+    ids: Sequence[str]
+    labels: Sequence[str | None]
+    descriptions: Sequence[str | None]
+    aliases: Mapping[int, tuple[str, ...]]
+
+    @classmethod
+    def of(cls, kind: str, ids: Sequence[str]) -> Names:
+        """Names with ids alone."""
+        nothing: list[str | None] = [None] * len(ids)
+        return cls(kind, ids, nothing, nothing, {})
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def describe(self, descriptions: Mapping[str, Description]) -> Names:
+        """The same names with what is said of them; ids not among these names are passed over."""
+        labels, texts, aliases = list(self.labels), list(self.descriptions), dict(self.aliases)
+        for name in descriptions.keys() & self._numbers.keys():
+            number = self._numbers[name]
+            here = Description(labels[number], texts[number], aliases.get(number, ()))
+            merged = here.merge(descriptions[name])
+            labels[number], texts[number] = merged.label, merged.description
+            if merged.aliases:
+                aliases[number] = merged.aliases
+        ordered = dict(sorted(aliases.items()))
+        return replace(self, labels=labels, descriptions=texts, aliases=ordered)
+
+    def name(self, number: int) -> str:
+        """What to call it: its label, or its id where it has none."""
+        return self.labels[number] or self.ids[number]
+
+    def full_name(self, number: int) -> str:
+        """Label, id and description, for a person who must tell it from others."""
+        label, text = self.labels[number], self.descriptions[number]
+        named = f"{label} ({self.ids[number]})" if label else self.ids[number]
+        return f"{named}, {text}" if text else named
+
+    def number(self, name: str) -> int | None:
+        """The number of an id, or None."""
+        return self._numbers.get(name)
+
+    def resolve(self, text: str) -> int:
+        """The one thing a text names: an id, else a label, else an alias; `_` may be a space."""
+        for number in map(self._numbers.get, (text, text.replace(" ", "_"))):
+            if number is not None:
+                return number
+        found = self._labelled(text)
+        if len(found) == 1:
+            return found[0]
+        if found:
+            raise AmbiguousName(self.kind, text, [self.full_name(number) for number in found])
+        raise UnknownName(self.kind, text, [self.name(n) for n in self.nearest(text, 3)])
+
+    def search(self, text: str, limit: int) -> list[Hit]:
+        """What a text may mean, best first: id, exact label, prefix, part, nearest spelling."""
+        number = self._numbers.get(text)
+        ways: tuple[tuple[str, Iterable[int]], ...] = (
+            ("id", () if number is None else (number,)),
+            ("label", self._labelled(text)),
+            ("prefix", self._prefixed(text.casefold())),
+            ("part", self._containing(text.casefold())),
+            ("spelling", self._near(text, limit)),
+        )
+        hits: dict[int, Hit] = {}
+        for hit in (Hit(found, how) for how, numbers in ways for found in numbers):
+            hits.setdefault(hit.number, hit)
+            if len(hits) >= limit:
+                break
+        return list(hits.values())
+
+    def nearest(self, text: str, count: int) -> list[int]:
+        """Numbers of the ids, labels and aliases spelt most like the text."""
+        texts, numbers = self._spellings
+        found = nearest(text.replace("_", " "), texts, 4 * count)
+        return list(islice(dict.fromkeys(numbers[i] for i in found), count))
+
+    @cached_property
+    def _numbers(self) -> dict[str, int]:
+        return {name: number for number, name in enumerate(self.ids)}
+
+    @cached_property
+    def _spellings(self) -> tuple[list[str], list[int]]:
+        """Every text that names something, ids only where there is no label, with its number."""
+        aliases = ((alias, n) for n, names in self.aliases.items() for alias in names)
+        pairs = list(chain(((self.name(n), n) for n in range(len(self))), aliases))
+        return [text.replace("_", " ") for text, _ in pairs], [number for _, number in pairs]
+
+    @cached_property
+    def _by_label(self) -> tuple[dict[str, list[int]], ...]:
+        """Exact labels, labels whatever their case, aliases: each to the numbers that have them."""
+        exact: dict[str, list[int]] = {}
+        folded: dict[str, list[int]] = {}
+        for number, label in enumerate(self.labels):
+            if label:
+                exact.setdefault(label, []).append(number)
+                folded.setdefault(label.casefold(), []).append(number)
+        alias: dict[str, list[int]] = {}
+        for number, names in self.aliases.items():
+            for text in {name.casefold() for name in names}:
+                alias.setdefault(text, []).append(number)
+        return exact, folded, alias
+
+    def _labelled(self, text: str) -> list[int]:
+        exact, folded, alias = self._by_label
+        for spelling in dict.fromkeys((text, text.replace("_", " "))):
+            fold = spelling.casefold()
+            found = exact.get(spelling) or folded.get(fold) or alias.get(fold)
+            if found:
+                return found
+        return []
+
+    @cached_property
+    def _sorted(self) -> list[tuple[str, int]]:
+        texts, numbers = self._spellings
+        return sorted(zip((text.casefold() for text in texts), numbers, strict=True))
+
+    def _prefixed(self, prefix: str) -> Iterator[int]:
+        for text, number in islice(self._sorted, bisect_left(self._sorted, (prefix, -1)), None):
+            if not text.startswith(prefix):
+                return
+            yield number
+
+    def _near(self, text: str, count: int) -> Iterator[int]:
+        # A generator, so that spellings are only compared when nothing better was found.
+        yield from self.nearest(text, count)
+
+    def _containing(self, part: str) -> Iterator[int]:
+        return (number for text, number in self._sorted if part in text)
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """The names of a graph: entities and relations, each numbered from 0."""
+
+    entities: Names
+    relations: Names
+
+    def describe(self, descriptions: Mapping[str, Description]) -> Vocabulary:
+        """The same vocabulary with labels, descriptions and aliases added."""
+        return Vocabulary(
+            self.entities.describe(descriptions), self.relations.describe(descriptions)
+        )
+
+    def same_ids(self, other: Vocabulary) -> bool:
+        """Whether both number the same ids the same way."""
+        return self is other or (
+            list(self.entities.ids) == list(other.entities.ids)
+            and list(self.relations.ids) == list(other.relations.ids)
+        )

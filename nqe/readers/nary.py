@@ -1,0 +1,104 @@
+"""N-ary facts: JF17K's lines (a relation and its entities) and JSON lines (roles to values).
+
+Which triple is the main one:
+- tab-separated `relation e1 e2 e3 …`: (e1, relation, e2); e3 onwards are the values of
+  attributes `relation_0`, `relation_1`, …;
+- JSON with `subject`, `relation` (or `predicate`), `object` (the GRAN family): as marked;
+- JSON with roles `R_h` and `R_t` (WikiPeople): (value of R_h, R, value of R_t);
+- JSON with no such mark: roles are sorted by name, the first value of the first role is the
+  subject, the next value the object, and the relation is called `role1/role2` after them.
+All other roles are attributes, a list of values being as many qualifiers. `N` is passed over.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from nqe.graph.fact import Fact, Qualifier
+from nqe.readers.lines import Bad, Lines
+from nqe.readers.source import Source
+
+HEAD_MARK, TAIL_MARK = "_h", "_t"
+ARITY_KEY = "N"
+
+
+def read(source: Source) -> Lines:
+    """One fact a line; the first line tells whether they are JSON."""
+    first = source.head_lines()[:1]
+    parse = _from_json if first and first[0].lstrip().startswith("{") else _from_columns
+    for number, line in source.lines():
+        yield number, parse(line)
+
+
+def _from_columns(line: str) -> Fact | Bad:
+    relation, *entities = (part.strip() for part in line.split("\t"))
+    if len(entities) < 2:
+        return Bad(
+            f"{len(entities)} tab-separated entities after the relation, but a fact has 2 or more",
+            line,
+        )
+    if not relation or "" in entities:
+        return Bad("an empty column; fill it or drop the line", line)
+    rest = tuple((f"{relation}_{i}", entity) for i, entity in enumerate(entities[2:]))
+    return Fact(entities[0], relation, entities[1], rest)
+
+
+def _from_json(line: str) -> Fact | Bad:
+    try:
+        roles = json.loads(line)
+    except ValueError as error:
+        return Bad(f"not JSON ({error}); each line is one object", line)
+    if not isinstance(roles, dict):
+        return Bad("not a JSON object; write roles and their values", line)
+    roles.pop(ARITY_KEY, None)
+    try:
+        pairs = [(role, text) for role, value in roles.items() for text in _values(role, value)]
+    except ValueError as error:
+        return Bad(str(error), line)
+    return _marked_by_name(pairs, line) or _marked_by_ending(pairs) or _unmarked(pairs, line)
+
+
+def _values(role: str, value: Any) -> list[str]:
+    """A role's values as texts."""
+    values = value if isinstance(value, list) else [value]
+    if not all(isinstance(one, str | int | float) and not isinstance(one, bool) for one in values):
+        raise ValueError(f"role '{role}' holds {value!r}; give texts, numbers or lists of them")
+    texts = [str(one).strip() for one in values]
+    if "" in texts:
+        raise ValueError(f"role '{role}' has an empty value; fill it or drop the role")
+    return texts
+
+
+def _marked_by_name(pairs: list[Qualifier], line: str) -> Fact | Bad | None:
+    main: dict[str, str] = {}
+    rest = []
+    for role, text in pairs:
+        place = "relation" if role == "predicate" else role
+        if place in ("subject", "relation", "object"):
+            if place in main:
+                return Bad(f"two values for '{place}'; the main triple has one each", line)
+            main[place] = text
+        else:
+            rest.append((role, text))
+    if len(main) == 3:
+        return Fact(main["subject"], main["relation"], main["object"], tuple(rest))
+    return None
+
+
+def _marked_by_ending(pairs: list[Qualifier]) -> Fact | None:
+    heads = [(role, text) for role, text in pairs if role.endswith(HEAD_MARK)]
+    for role, subject in heads:
+        relation = role.removesuffix(HEAD_MARK)
+        tails = [(other, text) for other, text in pairs if other == relation + TAIL_MARK]
+        if tails:
+            rest = [pair for pair in pairs if pair not in ((role, subject), tails[0])]
+            return Fact(subject, relation, tails[0][1], tuple(rest))
+    return None
+
+
+def _unmarked(pairs: list[Qualifier], line: str) -> Fact | Bad:
+    if len(pairs) < 2:
+        return Bad(f"{len(pairs)} value(s), but a fact has 2 or more entities", line)
+    (first, subject), (second, object_), *rest = sorted(pairs, key=lambda pair: pair[0])
+    return Fact(subject, f"{first}/{second}", object_, tuple(rest))
