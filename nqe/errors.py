@@ -44,6 +44,10 @@ class AmbiguousName(NameLookupError):
         )
 
 
+class QueryError(NqeError):
+    """A query cannot be read, or says something that has no meaning."""
+
+
 class TooManyBindings(NqeError):
     """A pattern would look at more facts than the limit allows."""
 

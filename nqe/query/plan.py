@@ -1,0 +1,294 @@
+"""A plan: a query bound to a vocabulary, as steps in topological order that every runner shares."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import IntEnum
+from functools import cached_property
+from typing import Any, assert_never
+
+import numpy as np
+
+from nqe.errors import NameLookupError, QueryError
+from nqe.graph.facts import Integers
+from nqe.graph.pattern import FIRST_QUALIFIER, Kind, Pattern
+from nqe.graph.vocabulary import Names, Vocabulary
+from nqe.query.formula import Query
+from nqe.query.operators import (
+    Anything,
+    Conjunction,
+    Disjunction,
+    Negation,
+    Operator,
+    Projection,
+    is_complement,
+    query_of,
+)
+from nqe.query.scope import operators
+from nqe.query.shapes import Shape, name_of
+from nqe.query.text import parse
+
+
+class Op(IntEnum):
+    """What a step does."""
+
+    PROJECTION = 0
+    AND = 1
+    OR = 2
+    NOT = 3
+    ANY = 4
+
+    @property
+    def word(self) -> str:
+        """The word in shapes and drawings."""
+        return ("P", "And", "Or", "Not", "Any")[self]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One set to fill, from the sets of its inputs.
+
+    Only projections have what follows `depth`: `slots` holds the anchors, and None in the asked
+    slot and in those that inputs fill; `filled` tells which slots those are, input by input.
+    """
+
+    op: Op
+    inputs: tuple[int, ...]
+    variable: str
+    depth: int
+    relation: int = -1
+    attributes: tuple[int, ...] = ()
+    slots: tuple[int | None, ...] = ()
+    filled: tuple[int, ...] = ()
+    asked: int = -1
+    closed: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """Steps with inputs before what uses them; the last one is the target."""
+
+    steps: tuple[Step, ...]
+    warnings: tuple[str, ...] = ()
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both do the same; names of variables do not count."""
+        if not isinstance(other, Plan):
+            return NotImplemented
+        mine, theirs = self.columns, other.columns
+        return all(np.array_equal(a, b) for a, b in zip(mine, theirs, strict=True))
+
+    def __hash__(self) -> int:
+        return hash(tuple(column.tobytes() for column in self.columns))
+
+    @property
+    def target(self) -> Step:
+        """The step whose set are the answers."""
+        return self.steps[-1]
+
+    @cached_property
+    def shape(self) -> Shape:
+        """The shape, inputs in order."""
+        shapes: list[Shape] = []
+        for step in self.steps:
+            shapes.append(Shape(step.op.word, tuple(shapes[i] for i in step.inputs)))
+        return shapes[-1]
+
+    @property
+    def shape_name(self) -> str:
+        """The shape's name if it is one of the 16, else its tree."""
+        return name_of(self.shape)
+
+    @cached_property
+    def patterns(self) -> tuple[Pattern | None, ...]:
+        """The pattern of each projection without inputs, ready to be matched."""
+        return tuple(
+            Pattern(step.relation, step.slots, step.attributes, step.asked, step.closed)
+            if step.op == Op.PROJECTION and not step.filled
+            else None
+            for step in self.steps
+        )
+
+    @cached_property
+    def columns(self) -> tuple[Integers, Integers]:
+        """The plan as two integer tables, a row a step and a row a slot; see STEP and SLOT."""
+        parent = {child: number for number, step in enumerate(self.steps) for child in step.inputs}
+        steps = [
+            (step.op, step.depth, parent.get(number, -1), step.relation, step.asked, step.closed)
+            for number, step in enumerate(self.steps)
+        ]
+        slots = [row for number, step in enumerate(self.steps) for row in _slot_rows(number, step)]
+        return (
+            np.array(steps, dtype=np.int64),  # (steps, 6)
+            np.array(slots, dtype=np.int64).reshape(-1, 4),  # (slots, 4)
+        )
+
+    def query(self, vocabulary: Vocabulary) -> Query:
+        """A query, in ids, that binds to this plan."""
+        return query_of(self._operators(vocabulary), self.target.variable)
+
+    def _operators(self, vocabulary: Vocabulary) -> Operator:
+        done: list[Operator] = []
+        for step in self.steps:
+            done.append(_operator(step, tuple(done[i] for i in step.inputs), vocabulary))
+        return done[-1]
+
+
+class STEP:
+    """Columns of a plan's table of steps."""
+
+    OP, DEPTH, PARENT, RELATION, ASKED, CLOSED = range(6)
+
+
+class SLOT:
+    """Columns of a plan's table of slots; the filler is an entity, or the step that fills it."""
+
+    STEP, ATTRIBUTE, KIND, FILLER = range(4)
+
+
+@dataclass
+class PlanBuilder:
+    """Collects steps; each method gives the number of the new step."""
+
+    steps: list[Step] = field(default_factory=list)
+
+    def projection(
+        self,
+        variable: str,
+        relation: int,
+        attributes: tuple[int, ...],
+        slots: tuple[int | None, ...],
+        asked: int,
+        closed: bool,
+        inputs: tuple[tuple[int, int], ...] = (),
+    ) -> int:
+        """A projection; `inputs` are pairs of a slot and the step that fills it."""
+        numbers = tuple(step for _, step in inputs)
+        return self._add(
+            Step(
+                Op.PROJECTION,
+                numbers,
+                variable,
+                self._depth(numbers),
+                relation,
+                attributes,
+                slots,
+                tuple(slot for slot, _ in inputs),
+                asked,
+                closed,
+            )
+        )
+
+    def connective(self, op: Op, variable: str, inputs: tuple[int, ...]) -> int:
+        """An and, or, not, or any."""
+        return self._add(Step(op, inputs, variable, self._depth(inputs)))
+
+    def finish(self, warnings: tuple[str, ...] = ()) -> Plan:
+        """The plan whose target is the last step."""
+        return Plan(tuple(self.steps), warnings)
+
+    def _depth(self, inputs: tuple[int, ...]) -> int:
+        return 1 + max((self.steps[i].depth for i in inputs), default=-1)
+
+    def _add(self, step: Step) -> int:
+        self.steps.append(step)
+        return len(self.steps) - 1
+
+
+def bind(query: Query | str, vocabulary: Vocabulary) -> Plan:
+    """The plan of a query over a vocabulary; names are ids or labels."""
+    tree = operators(parse(query) if isinstance(query, str) else query)
+    builder = PlanBuilder()
+    _bind(tree, builder, vocabulary)
+    warnings = (_COMPLEMENT,) if is_complement(tree) else ()
+    return builder.finish(warnings)
+
+
+_COMPLEMENT = (
+    "the query only says what its answers are not, so nearly every entity is one; "
+    "add something they are"
+)
+
+
+def _bind(operator: Operator, builder: PlanBuilder, vocabulary: Vocabulary) -> int:
+    match operator:
+        case Projection():
+            return _bind_projection(operator, builder, vocabulary)
+        case Conjunction():
+            op = Op.AND
+        case Disjunction():
+            op = Op.OR
+        case Negation():
+            op = Op.NOT
+        case Anything():
+            op = Op.ANY
+        case _:
+            assert_never(operator)
+    inputs = tuple(_bind(one, builder, vocabulary) for one in operator.inputs)
+    return builder.connective(op, operator.variable, inputs)
+
+
+def _bind_projection(operator: Projection, builder: PlanBuilder, vocabulary: Vocabulary) -> int:
+    relation = _resolve(vocabulary.relations, operator.relation)
+    attributes = tuple(_resolve(vocabulary.relations, name) for name in operator.attributes)
+    slots: list[int | None] = []
+    inputs: list[tuple[int, int]] = []
+    for place, slot in enumerate(operator.slots):
+        slots.append(_resolve(vocabulary.entities, slot) if isinstance(slot, str) else None)
+        if slot is not None and not isinstance(slot, str):
+            inputs.append((place, _bind(slot, builder, vocabulary)))
+    return builder.projection(
+        operator.variable,
+        relation,
+        attributes,
+        tuple(slots),
+        operator.asked,
+        operator.closed,
+        tuple(inputs),
+    )
+
+
+def _resolve(names: Names, text: str) -> int:
+    try:
+        return names.resolve(text)
+    except NameLookupError as error:
+        raise QueryError(str(error)) from error
+
+
+def _slot_rows(number: int, step: Step) -> Iterator[tuple[int, int, int, int]]:
+    """A row for each slot of a projection."""
+    fillers = dict(zip(step.filled, step.inputs, strict=True)) if step.slots else {}
+    for place, anchor in enumerate(step.slots):
+        attribute = step.attributes[place - FIRST_QUALIFIER] if place >= FIRST_QUALIFIER else -1
+        if anchor is not None:
+            yield number, attribute, Kind.KNOWN, anchor
+        elif place in fillers:
+            yield number, attribute, Kind.SET, fillers[place]
+        else:
+            yield number, attribute, Kind.FREE, -1
+
+
+def _operator(step: Step, inputs: tuple[Operator, ...], vocabulary: Vocabulary) -> Operator:
+    match step.op:
+        case Op.PROJECTION:
+            fillers: dict[int, Any] = dict(zip(step.filled, inputs, strict=True))
+            entity, relation = vocabulary.entities.ids, vocabulary.relations.ids
+            slots = tuple(
+                fillers.get(place) if anchor is None else entity[anchor]
+                for place, anchor in enumerate(step.slots)
+            )
+            attributes = tuple(relation[attribute] for attribute in step.attributes)
+            return Projection(
+                step.variable, relation[step.relation], attributes, slots, step.asked, step.closed
+            )
+        case Op.AND:
+            return Conjunction(step.variable, inputs)
+        case Op.OR:
+            return Disjunction(step.variable, inputs)
+        case Op.NOT:
+            return Negation(step.variable, inputs[0])
+        case Op.ANY:
+            return Anything(step.variable)
+        case _:
+            assert_never(step.op)

@@ -1,0 +1,133 @@
+"""Shapes of queries: the 16 of the paper as a table of trees, and how to write any other."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import assert_never
+
+from nqe.errors import QueryError
+from nqe.query.operators import (
+    Anything,
+    Conjunction,
+    Disjunction,
+    Negation,
+    Operator,
+    Projection,
+)
+
+# The paper's Figure 4. P is a projection; its brackets hold what fills its variable slots.
+SHAPES = {
+    "1p": "P()",
+    "2p": "P(P())",
+    "3p": "P(P(P()))",
+    "2i": "And(P(), P())",
+    "3i": "And(P(), P(), P())",
+    "pi": "And(P(P()), P())",
+    "ip": "P(And(P(), P()))",
+    "2u": "Or(P(), P())",
+    "up": "P(Or(P(), P()))",
+    "2cp": "P(P(), P())",
+    "3cp": "P(P(), P(), P())",
+    "2in": "And(P(), Not(P()))",
+    "3in": "And(P(), P(), Not(P()))",
+    "inp": "P(And(P(), Not(P())))",
+    "pin": "And(P(P()), Not(P()))",
+    "pni": "And(Not(P(P())), P())",
+}
+POSITIVE = tuple(name for name, tree in SHAPES.items() if "Not" not in tree)
+NEGATIVE = tuple(name for name, tree in SHAPES.items() if "Not" in tree)
+
+# How many inputs an operator may have.
+_FAN_IN = {"P": (0, None), "And": (2, None), "Or": (2, None), "Not": (1, 1), "Any": (0, 0)}
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """An operator's word (P, And, Or, Not, Any) and the shapes of its inputs."""
+
+    word: str
+    inputs: tuple[Shape, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.word}({', '.join(map(str, self.inputs))})"
+
+    def walk(self) -> Iterator[Shape]:
+        """Itself and everything below."""
+        yield self
+        for one in self.inputs:
+            yield from one.walk()
+
+    def sorted(self) -> Shape:
+        """The same shape with inputs in a fixed order, as their order has no meaning."""
+        inputs = sorted((one.sorted() for one in self.inputs), key=str)
+        return Shape(self.word, tuple(inputs))
+
+
+def parse_shape(text: str) -> Shape:
+    """The shape of a name (`2in`) or of a tree (`And(P(P()), Not(P()))`)."""
+    tree = SHAPES.get(text.strip(), text)
+    tokens = re.findall(r"\w+|[(),]|\S", tree)
+    shape, rest = _parse(tokens, text)
+    if rest:
+        raise _misread(text, f"'{rest[0]}' is left over")
+    return shape
+
+
+def shape_of(operator: Operator) -> Shape:
+    """The shape of what a query computes."""
+    inputs = tuple(map(shape_of, operator.inputs))
+    match operator:
+        case Projection():
+            return Shape("P", inputs)
+        case Conjunction():
+            return Shape("And", inputs)
+        case Disjunction():
+            return Shape("Or", inputs)
+        case Negation():
+            return Shape("Not", inputs)
+        case Anything():
+            return Shape("Any")
+        case _:
+            assert_never(operator)
+
+
+def name_of(shape: Shape) -> str:
+    """Its name if it is one of the 16, whatever the order of inputs; else the tree itself."""
+    return _names().get(shape.sorted(), str(shape))
+
+
+@cache
+def _names() -> dict[Shape, str]:
+    return {parse_shape(name).sorted(): name for name in SHAPES}
+
+
+def _parse(tokens: list[str], text: str) -> tuple[Shape, list[str]]:
+    if not tokens or tokens[0] not in _FAN_IN:
+        found = f"'{tokens[0]}' is none of {', '.join(_FAN_IN)}" if tokens else "it ends too early"
+        raise _misread(text, found)
+    word, rest = tokens[0], tokens[1:]
+    inputs: list[Shape] = []
+    if rest[:1] != ["("]:
+        raise _misread(text, f"no '(' after {word}")
+    rest = rest[1:]
+    while rest[:1] != [")"]:
+        one, rest = _parse(rest, text)
+        inputs.append(one)
+        if rest[:1] == [","]:
+            rest = rest[1:]
+        elif rest[:1] != [")"]:
+            raise _misread(text, "a bracket is not closed")
+    least, most = _FAN_IN[word]
+    if len(inputs) < least or (most is not None and len(inputs) > most):
+        raise _misread(text, f"{word} does not take {len(inputs)} input(s)")
+    return Shape(word, tuple(inputs)), rest[1:]
+
+
+def _misread(text: str, what: str) -> QueryError:
+    return QueryError(
+        f"shape '{text}' not understood: {what}; write one of {', '.join(SHAPES)} "
+        "or a tree such as And(P(P()), Not(P()))"
+    )

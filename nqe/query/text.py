@@ -1,0 +1,154 @@
+"""The text syntax of queries: parse and render, inverse to each other."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+from typing import Any, assert_never
+
+from lark import Lark, Token, Transformer, UnexpectedInput
+
+from nqe.errors import QueryError
+from nqe.query.formula import And, Atom, Formula, Not, Or, Query, Term, Variable
+
+KEYWORDS = frozenset({"and", "or", "not", "only"})
+_WORD = re.compile(r'[^\s()\[\],;:"&|!?]+')
+
+# What a person calls the grammar's terminals.
+_TERMINALS = {
+    "_AND": "'and'",
+    "_OR": "'or'",
+    "_NOT": "'not'",
+    "ONLY": "'only'",
+    "VARIABLE": "a ?variable",
+    "QUOTED": "a quoted name",
+    "WORD": "a name",
+    "LPAR": "'('",
+    "RPAR": "')'",
+    "COMMA": "','",
+    "COLON": "':'",
+    "SEMICOLON": "';'",
+    "$END": "the end",
+}
+
+
+def parse(text: str) -> Query:
+    """The query a text says, as `?x: borders(?x, France) and not speaks(?x, German)`."""
+    try:
+        query: Query = _Builder().transform(_parser().parse(text))
+    except UnexpectedInput as error:
+        raise QueryError(_complaint(text, error)) from None
+    return query
+
+
+def render(query: Query) -> str:
+    """The query as text; brackets only where needed, `and or not only` in words."""
+    return f"{query.target}: {render_formula(query.formula)}"
+
+
+def render_formula(formula: Formula) -> str:
+    """A formula as text."""
+    match formula:
+        case Atom():
+            return render_atom(formula)
+        case Not(part):
+            return f"not {_bracketed(part, And, Or)}"
+        case And(parts):
+            return " and ".join(_bracketed(part, And, Or) for part in parts)
+        case Or(parts):
+            return " or ".join(_bracketed(part, Or) for part in parts)
+        case _:
+            assert_never(formula)
+
+
+def render_atom(atom: Atom) -> str:
+    """An atom as text."""
+    only = "only " if atom.closed else ""
+    pairs = ", ".join(f"{_name(a)}: {render_term(value)}" for a, value in atom.qualifiers)
+    terms = f"{render_term(atom.subject)}, {render_term(atom.object)}"
+    return f"{only}{_name(atom.relation)}({terms}{'; ' + pairs if pairs else ''})"
+
+
+def render_term(term: Term) -> str:
+    """A variable or a name as text, quoted where it must be."""
+    return str(term) if isinstance(term, Variable) else _name(term)
+
+
+def _bracketed(formula: Formula, *kinds: type) -> str:
+    text = render_formula(formula)
+    return f"({text})" if isinstance(formula, kinds) else text
+
+
+def _name(text: str) -> str:
+    if _WORD.fullmatch(text) and text not in KEYWORDS:
+        return text
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+@cache
+def _parser() -> Lark:
+    grammar = (Path(__file__).parent / "grammar.lark").read_text(encoding="utf-8")
+    return Lark(grammar, start="query", parser="lalr", maybe_placeholders=True)
+
+
+class _Builder(Transformer[Token, Any]):
+    """Makes formulas of the parser's tree."""
+
+    def query(self, children: list[Any]) -> Query:
+        return Query(Variable(children[0][1:]), children[1])
+
+    def disjunction(self, children: list[Any]) -> Or:
+        return Or(tuple(children))
+
+    def conjunction(self, children: list[Any]) -> And:
+        return And(tuple(children))
+
+    def negation(self, children: list[Any]) -> Not:
+        return Not(children[0])
+
+    def atom(self, children: list[Any]) -> Atom:
+        only, relation, subject, object_, *qualifiers = children
+        pairs = tuple(pair for pair in qualifiers if pair is not None)
+        return Atom(relation, subject, object_, pairs, closed=only is not None)
+
+    def qualifier(self, children: list[Any]) -> tuple[str, Term]:
+        return children[0], children[1]
+
+    def variable(self, children: list[Token]) -> Variable:
+        return Variable(children[0][1:])
+
+    def name(self, children: list[Token]) -> str:
+        token = children[0]
+        if token.type == "QUOTED":
+            return re.sub(r"\\(.)", r"\1", token[1:-1], flags=re.DOTALL)
+        return str(token)
+
+
+def _hint(shown: str, line: int, column: int, error: UnexpectedInput) -> str:
+    if line == 1 and column == 1:
+        return "; a query begins with its target variable, as in ?x: capital(?x, ?y)"
+    if shown[column - 1 : column] == '"':
+        return "; the quote is not closed"
+    expected = (
+        getattr(error, "accepts", None)
+        or getattr(error, "expected", None)
+        or getattr(error, "allowed", None)
+        or ()
+    )
+    wanted = sorted({_TERMINALS.get(name, name) for name in expected})
+    return f"; expected {' or '.join(wanted)}" if wanted else ""
+
+
+def _complaint(text: str, error: UnexpectedInput) -> str:
+    """What is wrong where, the line with a caret under the place, and what was expected."""
+    line, column = error.line, error.column
+    if line is None or line < 1 or getattr(getattr(error, "token", None), "type", "") == "$END":
+        lines = text.rstrip().splitlines() or [""]
+        line, column = len(lines), len(lines[-1]) + 1
+    shown = (text.splitlines() or [""])[line - 1] if text.strip() else ""
+    hint = _hint(shown, line, column, error)
+    where = f"line {line}, column {column}" if "\n" in text.strip() else f"column {column}"
+    caret = " " * (column - 1) + "^"
+    return f"query not understood at {where}{hint}\n  {shown}\n  {caret}"

@@ -1,0 +1,155 @@
+"""Queries as JSON, for clients and files.
+
+A term is a name, or {"variable": "x"}. A formula is an atom (an object with relation, subject,
+object, and perhaps qualifiers and only), {"and": […]}, {"or": […]} or {"not": …}.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any, assert_never
+
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, ValidationError
+
+from nqe.errors import QueryError
+from nqe.query.formula import And, Atom, Formula, Not, Or, Query, Term, Variable
+
+
+class _Wire(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+
+
+class VariableWire(_Wire):
+    """A variable."""
+
+    variable: str = Field(pattern=r"^\w+$")
+
+
+TermWire = VariableWire | str
+
+
+class QualifierWire(_Wire):
+    """An attribute and what it must have as value."""
+
+    attribute: str
+    value: TermWire
+
+
+class AtomWire(_Wire):
+    """A pattern of facts."""
+
+    relation: str
+    subject: TermWire
+    object: TermWire
+    qualifiers: tuple[QualifierWire, ...] = ()
+    only: bool = False
+
+
+class AndWire(_Wire):
+    """All parts hold."""
+
+    parts: tuple[FormulaWire, ...] = Field(alias="and", min_length=2)
+
+
+class OrWire(_Wire):
+    """At least one part holds."""
+
+    parts: tuple[FormulaWire, ...] = Field(alias="or", min_length=2)
+
+
+class NotWire(_Wire):
+    """The part does not hold."""
+
+    part: FormulaWire = Field(alias="not")
+
+
+def _kind(data: Any) -> str:
+    keys = data.keys() if isinstance(data, dict) else ()
+    return next((word for word in ("and", "or", "not") if word in keys), "atom")
+
+
+FormulaWire = Annotated[
+    Annotated[AtomWire, Tag("atom")]
+    | Annotated[AndWire, Tag("and")]
+    | Annotated[OrWire, Tag("or")]
+    | Annotated[NotWire, Tag("not")],
+    Discriminator(_kind),
+]
+
+
+class QueryWire(_Wire):
+    """A query."""
+
+    target: str = Field(pattern=r"^\w+$")
+    formula: FormulaWire
+
+
+def to_json(query: Query) -> dict[str, Any]:
+    """The query as JSON data."""
+    return {"target": query.target.name, "formula": _formula_data(query.formula)}
+
+
+def from_json(data: Any) -> Query:
+    """The query of JSON data or of JSON text."""
+    try:
+        content = json.loads(data) if isinstance(data, str | bytes) else data
+        wire = QueryWire.model_validate(content)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"]) or "the query"
+        raise QueryError(f"query JSON: {place}: {first['msg'].lower()}") from None
+    except ValueError as error:
+        raise QueryError(f"query JSON: not JSON ({error})") from None
+    return Query(Variable(wire.target), _formula(wire.formula))
+
+
+def _formula_data(formula: Formula) -> dict[str, Any]:
+    match formula:
+        case And(parts):
+            return {"and": [_formula_data(part) for part in parts]}
+        case Or(parts):
+            return {"or": [_formula_data(part) for part in parts]}
+        case Not(part):
+            return {"not": _formula_data(part)}
+        case Atom():
+            return _atom_data(formula)
+        case _:
+            assert_never(formula)
+
+
+def _atom_data(atom: Atom) -> dict[str, Any]:
+    data: dict[str, Any] = {
+        "relation": atom.relation,
+        "subject": _term_data(atom.subject),
+        "object": _term_data(atom.object),
+    }
+    if atom.qualifiers:
+        pairs = [{"attribute": a, "value": _term_data(value)} for a, value in atom.qualifiers]
+        data["qualifiers"] = pairs
+    if atom.closed:
+        data["only"] = True
+    return data
+
+
+def _term_data(term: Term) -> Any:
+    return {"variable": term.name} if isinstance(term, Variable) else term
+
+
+def _formula(wire: FormulaWire) -> Formula:
+    match wire:
+        case AndWire():
+            return And(tuple(_formula(part) for part in wire.parts))
+        case OrWire():
+            return Or(tuple(_formula(part) for part in wire.parts))
+        case NotWire():
+            return Not(_formula(wire.part))
+        case AtomWire():
+            pairs = tuple((pair.attribute, _term(pair.value)) for pair in wire.qualifiers)
+            terms = _term(wire.subject), _term(wire.object)
+            return Atom(wire.relation, *terms, pairs, closed=wire.only)
+        case _:
+            assert_never(wire)
+
+
+def _term(wire: TermWire) -> Term:
+    return Variable(wire.variable) if isinstance(wire, VariableWire) else wire

@@ -1,0 +1,38 @@
+"""Steps of a plan in words, with labels."""
+
+from __future__ import annotations
+
+from nqe.graph.pattern import FIRST_QUALIFIER, OBJECT, SUBJECT
+from nqe.graph.vocabulary import Vocabulary
+from nqe.query.plan import Op, Plan, Step
+
+
+def slot_name(step: Step, place: int, vocabulary: Vocabulary) -> str:
+    """What to call a slot: subject, object, or the attribute's label."""
+    main = {SUBJECT: "subject", OBJECT: "object"}
+    if place in main:
+        return main[place]
+    return vocabulary.relations.name(step.attributes[place - FIRST_QUALIFIER])
+
+
+def step_words(plan: Plan, number: int, vocabulary: Vocabulary, entity: int | None = None) -> str:
+    """A projection as an atom, another step as its word; `entity` stands in the asked slot."""
+    step = plan.steps[number]
+    if step.op != Op.PROJECTION:
+        return step.op.word
+    variables = {
+        place: f"?{plan.steps[one].variable}"
+        for place, one in zip(step.filled, step.inputs, strict=True)
+    }
+    asked = f"?{step.variable}" if entity is None else vocabulary.entities.name(entity)
+    terms = [
+        vocabulary.entities.name(anchor) if anchor is not None else variables.get(place, asked)
+        for place, anchor in enumerate(step.slots)
+    ]
+    attributes = (vocabulary.relations.name(attribute) for attribute in step.attributes)
+    pairs = ", ".join(
+        f"{name}: {term}" for name, term in zip(attributes, terms[FIRST_QUALIFIER:], strict=True)
+    )
+    only = "only " if step.closed else ""
+    relation = vocabulary.relations.name(step.relation)
+    return f"{only}{relation}({terms[0]}, {terms[1]}{'; ' + pairs if pairs else ''})"
