@@ -7,17 +7,27 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from nqe.errors import StorageError
+
+# What to do about the errors that a full or forbidden place gives; other errors get the last.
+ADVICE = {
+    errno.ENOSPC: "free some space and run it again",
+    errno.EDQUOT: "free some space and run it again",
+    errno.EFBIG: "raise the limit on file sizes or choose another place",
+    errno.EACCES: "choose a place you may write to",
+    errno.EPERM: "choose a place you may write to",
+    errno.EROFS: "choose a place you may write to",
+}
+OTHER_ADVICE = "choose another place"
 
 
 @contextmanager
 def new_file(path: Path) -> Iterator[Path]:
     """A temporary file to write; it takes the path's place when the block ends well."""
-    with _told_plainly(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
+    with _told_plainly(path), _parents(path):
         # A hidden name with the same ending, as writers go by the ending.
         ending = "".join(path.suffixes)
         handle, name = tempfile.mkstemp(prefix=".nqe-", suffix=ending, dir=path.parent)
@@ -32,15 +42,13 @@ def new_file(path: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def new_folder(path: Path, marker: str) -> Iterator[Path]:
+def new_folder(path: Path, marker: str, text: str = "") -> Iterator[Path]:
     """A temporary folder to fill; it takes the path's place when the block ends well.
 
-    A folder that is there already is replaced only when it is empty or holds the marker file,
-    so that a mistyped path never costs anyone their files.
+    A folder that is there already is replaced only when `check_replaceable` lets it.
     """
-    with _told_plainly(path):
-        _refuse_to_replace(path, marker)
-        path.parent.mkdir(parents=True, exist_ok=True)
+    with _told_plainly(path), _parents(path):
+        check_replaceable(path, marker, text)
         temporary = Path(tempfile.mkdtemp(prefix=".nqe-", dir=path.parent))
         try:
             yield temporary
@@ -50,14 +58,33 @@ def new_folder(path: Path, marker: str) -> Iterator[Path]:
             shutil.rmtree(temporary, ignore_errors=True)
 
 
-def _refuse_to_replace(path: Path, marker: str) -> None:
+def check_replaceable(path: Path, marker: str, text: str = "") -> None:
+    """Refuse a path at which something else stands.
+
+    A folder may be replaced when it is empty or has a marker file with the text in it, so that
+    a mistyped path never costs anyone their files.
+    """
     if path.is_dir():
-        if any(path.iterdir()) and not (path / marker).exists():
+        if any(path.iterdir()) and not has_mark(path / marker, text):
             raise StorageError(
                 f"{path}: the folder holds other files; choose another name for the output"
             )
     elif path.exists():
         raise StorageError(f"{path}: a file of that name exists; choose another for the folder")
+
+
+def plain_reason(error: OSError) -> str:
+    """What the system says of an error, and what to do about it."""
+    reason = os.strerror(error.errno).lower() if error.errno else str(error)
+    return f"cannot be written ({reason}); {ADVICE.get(error.errno or 0, OTHER_ADVICE)}"
+
+
+def has_mark(path: Path, text: str) -> bool:
+    """Whether a file is there and has the text in it."""
+    try:
+        return text in path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return False
 
 
 def _swap(temporary: Path, path: Path) -> None:
@@ -66,14 +93,30 @@ def _swap(temporary: Path, path: Path) -> None:
         temporary.rename(path)
         return
     old = Path(tempfile.mkdtemp(prefix=".nqe-old-", dir=path.parent))
-    path.rename(old / path.name)
     try:
+        path.rename(old / path.name)
         temporary.rename(path)
-    except OSError:
-        (old / path.name).rename(path)
+    except BaseException:
+        # An interrupt too must not cost the old folder.
+        if not path.exists():
+            (old / path.name).rename(path)
         raise
     finally:
         shutil.rmtree(old, ignore_errors=True)
+
+
+@contextmanager
+def _parents(path: Path) -> Iterator[None]:
+    """The folders above a path, made where missing and taken away again if the block fails."""
+    missing = [folder for folder in path.absolute().parents if not folder.exists()]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        yield
+    except BaseException:
+        for folder in missing:
+            with suppress(OSError):
+                folder.rmdir()
+        raise
 
 
 @contextmanager
@@ -81,16 +124,7 @@ def _told_plainly(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        advice = {
-            errno.ENOSPC: "free some space and run it again",
-            errno.EDQUOT: "free some space and run it again",
-            errno.EACCES: "choose a place you may write to",
-            errno.EROFS: "choose a place you may write to",
-        }.get(error.errno or 0)
-        if advice is None:
-            raise
-        reason = os.strerror(error.errno or 0).lower()
-        raise StorageError(f"{path}: cannot be written ({reason}); {advice}") from error
+        raise StorageError(f"{path}: {plain_reason(error)}") from error
 
 
 def _umask() -> int:

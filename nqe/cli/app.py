@@ -11,7 +11,8 @@ from nqe.version import VERSION
 
 HELP = """Answer logical questions over incomplete graphs of statements with qualifiers.
 
-Exit codes: 0 done, 1 part of a batch failed, 2 wrong input or usage, 130 interrupted."""
+Exit codes: 0 done, 1 part of a batch failed, 2 wrong input or usage, 130 interrupted,
+141 nobody reads the output."""
 
 app = typer.Typer(
     name="nqe",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -51,8 +52,10 @@ def import_(
     become those splits, all others train. A folder's own labels.tsv is used if there is one.
     """
     from nqe.cli.progress import ReadingProgress
+    from nqe.graph.storage import check_output
     from nqe.readers import BadLines, Columns, read
 
+    check_output(Path(output))
     bad = BadLines(skip=skip_bad)
     columns = Columns(subject, relation, object)
     with ReadingProgress() as watch:
@@ -70,7 +73,8 @@ def import_(
     for where, line in bad.kept[:5]:
         printing.note(f"{where}: {line.what}")
     if bad.count:
-        printing.note(f"{bad.count:,} bad line(s) passed over; see {output}/{BAD_LINES}")
+        kept = "" if len(bad.kept) == bad.count else f" for the first {len(bad.kept):,}"
+        printing.note(f"{bad.count:,} bad line(s) passed over; see {output}/{BAD_LINES}{kept}")
     sizes = ", ".join(f"{name} {len(facts):,}" for name, facts in dataset.splits.items())
     names = dataset.vocabulary
     printing.say(

@@ -42,7 +42,9 @@ class ReadingProgress:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._progress.stop()
+        # A progress that was never started would print an empty line.
+        if self._progress.live.is_started:
+            self._progress.stop()
 
     def start(self, name: str, size: int | None) -> None:
         """A source of so many bytes is being read."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from unicodedata import category
+
 import numpy as np
 
 from nqe.errors import InputError
@@ -40,10 +42,16 @@ def check_id(name: str, kind: str) -> None:
     """Refuse an id that no text format could carry."""
     if not name:
         raise InputError(f"an empty {kind} id; give it a name or drop the statement")
-    if name != name.strip() or not name.isprintable():
+    if name != name.strip() or not (name.isprintable() or _is_text(name)):
         raise InputError(
             f"{kind} id {name!r} has a line break, a control character or outer spaces; rename it"
         )
+
+
+def _is_text(name: str) -> bool:
+    """Whether no control character, line break, lone surrogate or byte-order mark is in it."""
+    # Other letters that Python calls unprintable are meant: joiners in Persian, new emoji.
+    return "\ufeff" not in name and not {"Cc", "Cs", "Zl", "Zp"} & set(map(category, name))
 
 
 class FactCollector:

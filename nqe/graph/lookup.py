@@ -66,7 +66,7 @@ def _candidates(index: Index, pattern: Pattern) -> Candidates:
         column = index.column(pattern, slot)
         if column is None:
             return Candidates(NOTHING, slot)
-        entity = restriction if isinstance(restriction, int) else None
+        entity = None if isinstance(restriction, EntitySet) else restriction
         first, last = index.range(column, entity)
         if last - first < end - start:
             start, end = first, last

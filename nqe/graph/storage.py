@@ -12,7 +12,7 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from nqe.errors import StorageError
-from nqe.files import new_folder
+from nqe.files import check_replaceable, has_mark, new_folder
 from nqe.graph.facts import Facts, Integers, empty
 from nqe.graph.vocabulary import Names, Vocabulary
 from nqe.version import VERSION
@@ -20,6 +20,8 @@ from nqe.version import VERSION
 MANIFEST = "manifest.json"
 FORMAT = "nqe-graph"
 FORMAT_VERSION = 1
+# What a manifest holds by which a graph folder is told from others that have a manifest.json.
+MARK = f'"{FORMAT}"'
 
 _MAIN = ("subject", "relation", "object")
 _PAIR = pa.struct([("attribute", pa.int32()), ("value", pa.int32())])
@@ -45,12 +47,11 @@ def save(
 
     `extra` are further text files to keep beside the graph, by name.
     """
-    with new_folder(folder, MANIFEST) as temporary:
+    with new_folder(folder, MANIFEST, MARK) as temporary:
         for kind, names in _kinds(vocabulary):
-            parquet.write_table(_names_table(names), temporary / f"{kind}.parquet")
+            _write_table(_names_table(names), temporary / f"{kind}.parquet", "snappy")
         for split, facts in splits.items():
-            table = _facts_table(facts)
-            parquet.write_table(table, temporary / f"{split}.parquet", compression="zstd")
+            _write_table(_facts_table(facts), temporary / f"{split}.parquet", "zstd")
         for name, text in extra.items():
             (temporary / name).write_text(text, encoding="utf-8")
         manifest = _manifest(vocabulary, splits, fingerprint)
@@ -64,10 +65,21 @@ def load(folder: Path) -> tuple[Vocabulary, dict[str, Facts]]:
         entities = _read_names("entity", folder / "entities.parquet")
         relations = _read_names("relation", folder / "relations.parquet")
         splits = {name: _read_facts(folder / f"{name}.parquet") for name in manifest["splits"]}
-    except (OSError, pa.ArrowException, KeyError) as error:
+        _check(folder, manifest, len(entities), len(relations), splits)
+    except (OSError, pa.ArrowException, AttributeError, KeyError, TypeError, ValueError) as error:
+        # Whatever a damaged file makes of itself: unreadable, without a column, with gaps in it.
         raise StorageError(f"{folder}: damaged graph folder ({error}); import it again") from error
-    _check(folder, manifest, len(entities), len(relations), splits)
     return Vocabulary(entities, relations), splits
+
+
+def is_saved(folder: Path) -> bool:
+    """Whether a folder is a saved graph, or was one before something damaged it."""
+    return (folder / "entities.parquet").is_file() or has_mark(folder / MANIFEST, MARK)
+
+
+def check_output(folder: Path) -> None:
+    """Refuse a folder that `save` would not replace."""
+    check_replaceable(folder, MANIFEST, MARK)
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
@@ -78,7 +90,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         raise StorageError(f"{folder}: not a graph folder ({missing}); make one with `nqe import`")
     try:
         manifest = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
+    except (OSError, ValueError) as error:
         raise StorageError(f"{path}: damaged ({error}); import the graph again") from error
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         raise StorageError(f"{path}: not a graph's manifest; give a folder that `nqe import` made")
@@ -117,7 +129,7 @@ def _check(
     counts = {"entities": entity_count, "relations": relation_count}
     told = {key: manifest.get(key) for key in counts}
     facts = {name: len(columns) for name, columns in splits.items()}
-    told_facts = {name: split.get("facts") for name, split in manifest["splits"].items()}
+    told_facts = {name: split["facts"] for name, split in manifest["splits"].items()}
     if (
         counts != told
         or facts != told_facts
@@ -135,6 +147,16 @@ def _within(facts: Facts, entity_count: int, relation_count: int) -> bool:
         for columns, count in ((entities, entity_count), (relations, relation_count))
         for column in columns
     )
+
+
+def _write_table(table: Any, path: Path, compression: str) -> None:
+    parquet.write_table(table, path, compression=compression, write_page_checksum=True)
+
+
+def _read_table(path: Path) -> Any:
+    # Checksums, as a flipped bit may well be another valid number.
+    with parquet.ParquetFile(path, page_checksum_verification=True) as file:
+        return file.read().combine_chunks()
 
 
 def _kinds(vocabulary: Vocabulary) -> tuple[tuple[str, Names], ...]:
@@ -155,7 +177,7 @@ def _names_table(names: Names) -> Any:
 
 
 def _read_names(kind: str, path: Path) -> Names:
-    table = parquet.ParquetFile(path).read()
+    table = _read_table(path)
     aliases = table.column("aliases").combine_chunks()
     lengths: Sequence[int] = aliases.value_lengths().to_numpy(zero_copy_only=False)
     described = np.flatnonzero(lengths).tolist()
@@ -179,7 +201,7 @@ def _facts_table(facts: Facts) -> Any:
 
 
 def _read_facts(path: Path) -> Facts:
-    table = parquet.ParquetFile(path).read().combine_chunks()
+    table = _read_table(path)
     if not len(table):
         return empty()
     qualifiers = table.column("qualifiers").chunk(0)
@@ -196,5 +218,7 @@ def _read_facts(path: Path) -> Facts:
 
 
 def _integers(array: Any) -> Integers:
+    if array.null_count:
+        raise ValueError("a column has gaps")
     numbers: Integers = array.to_numpy(zero_copy_only=False).astype(np.int64)
     return numbers

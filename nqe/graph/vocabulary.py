@@ -93,16 +93,18 @@ class Names:
             return found[0]
         if found:
             raise AmbiguousName(self.kind, text, [self.full_name(number) for number in found])
-        raise UnknownName(self.kind, text, [self.name(n) for n in self.nearest(text, 3)])
+        nearest = dict.fromkeys(self.name(number) for number in self.nearest(text, 3))
+        raise UnknownName(self.kind, text, list(nearest))
 
     def search(self, text: str, limit: int) -> list[Hit]:
         """What a text may mean, best first: id, exact label, prefix, part, nearest spelling."""
         number = self._numbers.get(text)
+        folded = text.replace("_", " ").casefold()
         ways: tuple[tuple[str, Iterable[int]], ...] = (
             ("id", () if number is None else (number,)),
             ("label", self._labelled(text)),
-            ("prefix", self._prefixed(text.casefold())),
-            ("part", self._containing(text.casefold())),
+            ("prefix", self._prefixed(folded)),
+            ("part", self._containing(folded)),
             ("spelling", self._near(text, limit)),
         )
         hits: dict[int, Hit] = {}

@@ -49,8 +49,12 @@ def detect(source: Source, columns: table.Columns) -> str:
 
 
 def _tab_separated(source: Source, rows: list[list[str]]) -> str:
-    """Relation first (nary) or second (statements): the relation is what varies less."""
-    if any(len(row) % 2 == 0 for row in rows):
+    """Relation first (nary) or second (statements): the relation is what varies less.
+
+    Statements have an odd number of parts, so that where none has, relations stand first.
+    """
+    even = sum(len(row) % 2 == 0 for row in rows)
+    if even == len(rows):
         return "nary"
     first, second = (len({row[place] for row in rows if len(row) > 1}) for place in (0, 1))
     if first == second:

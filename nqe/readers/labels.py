@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from nqe.errors import InputError
 from nqe.graph.vocabulary import Description
 from nqe.readers.lines import Bad, BadLines
 from nqe.readers.source import Source
@@ -13,13 +14,15 @@ def read_labels(path: str, bad: BadLines | None = None) -> dict[str, Description
     """What the file says of each id; a second line for an id adds an alias."""
     bad = bad or BadLines()
     found: dict[str, Description] = {}
-    with Source(path) as source:
+    with Source(path, bad) as source:
         for number, line in source.lines():
             name, *texts = (part.strip() for part in line.split("\t"))
             if not name or not texts:
                 bad.report(path, number, Bad("no tab between an id and a label; add one", line))
                 continue
             found[name] = found.get(name, Description()).merge(_description(texts))
+    if not found:
+        raise InputError(f"{path}: no labels in it; write an id, a tab and a label on each line")
     return found
 
 

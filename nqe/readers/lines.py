@@ -43,5 +43,5 @@ class BadLines:
 
     def table(self) -> str:
         """The kept lines as a tab-separated text: where, what, the line."""
-        rows = (f"{where}\t{bad.what}\t{bad.text}\n" for where, bad in self.kept)
+        rows = (f"{where}\t{bad.what}\t{bad.text.strip()}\n" for where, bad in self.kept)
         return "where\twhat\tline\n" + "".join(rows)

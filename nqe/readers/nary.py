@@ -4,7 +4,8 @@ Which triple is the main one:
 - tab-separated `relation e1 e2 e3 …`: (e1, relation, e2); e3 onwards are the values of
   attributes `relation_0`, `relation_1`, …;
 - JSON with `subject`, `relation` (or `predicate`), `object` (the GRAN family): as marked;
-- JSON with roles `R_h` and `R_t` (WikiPeople): (value of R_h, R, value of R_t);
+- JSON with roles `R_h` and `R_t` (WikiPeople): (value of R_h, R, value of R_t); of several such
+  R the first by name;
 - JSON with no such mark: roles are sorted by name, the first value of the first role is the
   subject, the next value the object, and the relation is called `role1/role2` after them.
 All other roles are attributes, a list of values being as many qualifiers. `N` is passed over.
@@ -35,7 +36,8 @@ def _from_columns(line: str) -> Fact | Bad:
     relation, *entities = (part.strip() for part in line.split("\t"))
     if len(entities) < 2:
         return Bad(
-            f"{len(entities)} tab-separated entities after the relation, but a fact has 2 or more",
+            f"{len(entities)} tab-separated entities after the relation, but a fact has 2 or more; "
+            "add them or drop the line",
             line,
         )
     if not relation or "" in entities:
@@ -46,9 +48,9 @@ def _from_columns(line: str) -> Fact | Bad:
 
 def _from_json(line: str) -> Fact | Bad:
     try:
-        roles = json.loads(line)
+        roles = json.loads(line, object_pairs_hook=_each_once)
     except ValueError as error:
-        return Bad(f"not JSON ({error}); each line is one object", line)
+        return Bad(f"not JSON ({error}); write one object a line", line)
     if not isinstance(roles, dict):
         return Bad("not a JSON object; write roles and their values", line)
     roles.pop(ARITY_KEY, None)
@@ -57,6 +59,14 @@ def _from_json(line: str) -> Fact | Bad:
     except ValueError as error:
         return Bad(str(error), line)
     return _marked_by_name(pairs, line) or _marked_by_ending(pairs) or _unmarked(pairs, line)
+
+
+def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The roles of an object; the json module would drop all but the last of equal ones."""
+    roles = dict(pairs)
+    if len(roles) < len(pairs):
+        raise ValueError("a role stands twice, where a list of values is meant")
+    return roles
 
 
 def _values(role: str, value: Any) -> list[str]:
@@ -87,18 +97,26 @@ def _marked_by_name(pairs: list[Qualifier], line: str) -> Fact | Bad | None:
 
 
 def _marked_by_ending(pairs: list[Qualifier]) -> Fact | None:
-    heads = [(role, text) for role, text in pairs if role.endswith(HEAD_MARK)]
-    for role, subject in heads:
-        relation = role.removesuffix(HEAD_MARK)
-        tails = [(other, text) for other, text in pairs if other == relation + TAIL_MARK]
-        if tails:
-            rest = [pair for pair in pairs if pair not in ((role, subject), tails[0])]
-            return Fact(subject, relation, tails[0][1], tuple(rest))
-    return None
+    roles = {role for role, _ in pairs}
+    heads = (role for role in sorted(roles) if role.endswith(HEAD_MARK))
+    relations = (head.removesuffix(HEAD_MARK) for head in heads)
+    relation = next((name for name in relations if name + TAIL_MARK in roles), None)
+    if not relation:
+        return None
+    rest = list(pairs)
+    subject = _take(rest, relation + HEAD_MARK)
+    object_ = _take(rest, relation + TAIL_MARK)
+    return Fact(subject, relation, object_, tuple(rest))
+
+
+def _take(pairs: list[Qualifier], wanted: str) -> str:
+    """The first value of a role, which leaves the list."""
+    return pairs.pop(next(i for i, (role, _) in enumerate(pairs) if role == wanted))[1]
 
 
 def _unmarked(pairs: list[Qualifier], line: str) -> Fact | Bad:
     if len(pairs) < 2:
-        return Bad(f"{len(pairs)} value(s), but a fact has 2 or more entities", line)
+        what = f"{len(pairs)} value(s), but a fact has 2 or more"
+        return Bad(f"{what}; add roles or drop the line", line)
     (first, subject), (second, object_), *rest = sorted(pairs, key=lambda pair: pair[0])
     return Fact(subject, f"{first}/{second}", object_, tuple(rest))

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from nqe.errors import InputError
 from nqe.graph.builder import DatasetBuilder, FactCollector
 from nqe.graph.dataset import SPLITS, Dataset
-from nqe.graph.storage import MANIFEST
+from nqe.graph.storage import is_saved
 from nqe.readers.formats import detect, reader
 from nqe.readers.labels import read_labels
-from nqe.readers.lines import Bad, BadLines
+from nqe.readers.lines import Bad, BadLines, Lines
 from nqe.readers.source import STDIN, Silence, Source, Watch
 from nqe.readers.table import Columns
 
@@ -49,11 +50,17 @@ def read(
     file; `bad` decides what a bad line does (stop, by default); `watch` is told of the progress.
     """
     names = [str(one) for one in ([sources] if isinstance(sources, str | Path) else sources)]
-    if len(names) == 1 and (Path(names[0]) / MANIFEST).is_file():
-        dataset = Dataset.load(names[0])
+    bad, watch = bad or BadLines(), watch or Silence()
+    if limit is not None and limit < 1:
+        raise InputError(f"a limit of {limit} facts; read 1 or more")
+    saved = [name for name in names if is_saved(Path(name))]
+    if saved:
+        _check_alone(saved[0], names, format, limit)
+        dataset = Dataset.load(saved[0])
         return dataset.describe(read_labels(str(labels), bad)) if labels else dataset
     how = Reading(format, columns or Columns(), limit)
-    bad, watch = bad or BadLines(), watch or Silence()
+    if format is not None:
+        reader(format, how.columns)
     builder = DatasetBuilder()
     for split, files in _splits(names, how).items():
         for file in files:
@@ -65,31 +72,47 @@ def read(
     return dataset
 
 
+def _check_alone(name: str, names: Sequence[str], format: str | None, limit: int | None) -> None:
+    """Refuse what does not go together with a saved graph; its numbers mean nothing elsewhere."""
+    if len(names) > 1:
+        raise InputError(
+            f"{name}: a saved graph cannot be joined with others; export it and import its files"
+        )
+    if format is not None or limit is not None:
+        raise InputError(f"{name}: a saved graph is read as it is; leave out --format and --limit")
+
+
 def _read_file(
     name: str, how: Reading, collector: FactCollector, bad: BadLines, watch: Watch
 ) -> None:
-    with Source(name) as source:
+    before = bad.count
+    with Source(name, bad) as source:
         watch.start(name, source.size)
         lines = reader(how.format or detect(source, how.columns), how.columns)(source)
-        count, before = 0, bad.count
-        for number, fact in lines:
-            if how.limit is not None and count >= how.limit:
-                break
-            if isinstance(fact, Bad):
-                bad.report(name, number, fact)
-                continue
-            try:
-                collector.add(fact)
-            except InputError as error:
-                bad.report(name, number, Bad(str(error), str(fact)))
-                continue
+        count = 0
+        for _ in islice(_taken(name, lines, collector, bad), how.limit):
             count += 1
             if count % STRIDE == 0:
                 watch.update(source.position, count)
         watch.update(source.position, count)
-    if not count and how.limit != 0:
-        what = "only bad lines" if bad.count > before else "empty; there is nothing to import"
-        raise InputError(f"{name}: {what}")
+    if not count and bad.count > before:
+        raise InputError(f"{name}: only bad lines; run without --skip-bad to see the first of them")
+    if not count:
+        raise InputError(f"{name}: empty; there is nothing to import")
+
+
+def _taken(name: str, lines: Lines, collector: FactCollector, bad: BadLines) -> Iterator[None]:
+    """Put facts into the collector, one each time we are asked; bad ones are reported."""
+    for number, fact in lines:
+        if isinstance(fact, Bad):
+            bad.report(name, number, fact)
+            continue
+        try:
+            collector.add(fact)
+        except InputError as error:
+            bad.report(name, number, Bad(str(error), str(fact)))
+            continue
+        yield
 
 
 def _splits(names: Sequence[str], how: Reading) -> Mapping[str, list[str]]:
@@ -129,15 +152,16 @@ def _of_one_format(names: list[str], split: str, how: Reading) -> list[str]:
     if len(names) == 1:
         return names
     formats = {name: _format_of(name, how) for name in names}
-    if how.format:
-        names = [name for name in names if formats[name] == how.format]
-    elif len(set(formats.values())) > 1:
+    wanted = {how.format} if how.format else set(formats.values())
+    chosen = [name for name in names if formats[name] in wanted]
+    if len(wanted) > 1 or not chosen:
         told = ", ".join(f"{Path(name).name} ({form})" for name, form in formats.items())
+        problem = "several" if chosen else f"no {how.format} file among"
         raise InputError(
-            f"{Path(names[0]).parent}: several {split} files of different forms: {told}; "
+            f"{Path(names[0]).parent}: {problem} {split} files of different forms: {told}; "
             "choose with --format, or name the files"
         )
-    return names
+    return chosen
 
 
 def _format_of(name: str, how: Reading) -> str:

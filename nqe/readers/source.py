@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import gzip
 import io
+import re
 import sys
 import zlib
 from collections.abc import Callable, Iterator
@@ -16,6 +17,7 @@ from typing import IO, Protocol, cast
 import pyarrow as pa
 
 from nqe.errors import InputError
+from nqe.readers.lines import Bad, BadLines
 
 STDIN = "-"
 CHUNK = 1 << 20
@@ -28,12 +30,15 @@ def _zstd(stream: Stream) -> Stream:
     return cast(Stream, pa.CompressedInputStream(pa.PythonFile(stream, mode="r"), "zstd"))
 
 
-# A compression by the bytes its files begin with.
-_COMPRESSIONS: dict[bytes, Callable[[Stream], Stream]] = {
-    b"\x1f\x8b": lambda stream: cast(Stream, gzip.GzipFile(fileobj=stream)),
-    b"BZh": lambda stream: cast(Stream, bz2.BZ2File(stream)),
-    b"\x28\xb5\x2f\xfd": _zstd,
+# A compression by the bytes its files begin with. So much of bzip2's are looked at that no text
+# can begin like it.
+_COMPRESSIONS: dict[re.Pattern[bytes], Callable[[Stream], Stream]] = {
+    re.compile(rb"\x1f\x8b"): lambda stream: cast(Stream, gzip.GzipFile(fileobj=stream)),
+    re.compile(rb"BZh[1-9](1AY&SY|\x17rE8P\x90)"): lambda stream: cast(Stream, bz2.BZ2File(stream)),
+    re.compile(rb"\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18"): _zstd,
 }
+_MAGIC_SIZE = 10
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 class Watch(Protocol):
@@ -61,6 +66,7 @@ class Source:
     """One file (or `-`, standard input), opened and decompressed; read it once."""
 
     name: str
+    bad: BadLines = field(default_factory=BadLines)
     _raw: Stream = field(init=False)
 
     def __post_init__(self) -> None:
@@ -74,7 +80,9 @@ class Source:
         except IsADirectoryError:
             raise InputError(f"{self.name}: a folder; name its files one by one") from None
         except OSError as error:
-            raise InputError(f"{self.name}: cannot be opened ({error.strerror})") from error
+            raise InputError(
+                f"{self.name}: cannot be opened ({error.strerror}); check the path"
+            ) from error
 
     def __enter__(self) -> Source:
         return self
@@ -83,51 +91,66 @@ class Source:
         if self.name != STDIN:
             self._raw.close()
 
-    @property
+    @cached_property
     def size(self) -> int | None:
-        """How many bytes there are to read; None for standard input."""
-        return None if self.name == STDIN else Path(self.name).stat().st_size
+        """How many bytes there are to read; None for standard input and other pipes."""
+        return Path(self.name).stat().st_size if self._is_file else None
 
     @property
     def position(self) -> int:
-        """How many bytes of the file are read, compressed as they are."""
-        return 0 if self.name == STDIN else self._raw.tell()
+        """How many bytes of the file are read, compressed as they are; 0 for pipes."""
+        return self._raw.tell() if self._is_file else 0
 
     @cached_property
     def head(self) -> bytes:
-        """The first bytes, to tell the format from."""
-        return self._read(HEAD)
+        """The first bytes and at least the first line, to tell the format from."""
+        head = self._read(HEAD)
+        while b"\n" not in head and (more := self._read(HEAD)):
+            head += more
+        return head.removeprefix(_BYTE_ORDER_MARK)
 
     def head_lines(self) -> list[str]:
-        """The first whole lines that are not empty, to tell the format from."""
-        text = self.head.decode("utf-8-sig", errors="replace")
-        lines = text.splitlines()
-        whole = lines[:-1] if len(self.head) == HEAD else lines
-        return [line for line in whole if line.strip()]
+        """The first whole lines that are not empty, to tell the format from.
+
+        The very first one must be UTF-8; others that are not are left for `lines` to report.
+        """
+        lines = self.head.split(b"\n")
+        more = len(lines) > 1 and len(self.head) >= HEAD - len(_BYTE_ORDER_MARK)
+        whole = lines[:-1] if more else lines
+        filled = [(number, line) for number, line in enumerate(whole, start=1) if line.strip()]
+        texts = [_decoded(line) for _, line in filled]
+        if texts and isinstance(texts[0], Bad):
+            raise InputError(f"{self.name}:{filled[0][0]}: {texts[0].what}")
+        return [text.strip("\r") for text in texts if isinstance(text, str)]
 
     def lines(self) -> Iterator[tuple[int, str]]:
-        """Line numbers from 1 with the lines, their ends cut off; empty lines are passed over."""
-        number, first = 1, True
+        """Line numbers from 1 with the lines, their ends cut off.
+
+        Empty lines are passed over; those that are not UTF-8 are reported as bad.
+        """
+        number = 1
         for block in self._line_blocks():
-            text = self._decode(block, number)
-            if first:
-                text, first = text.removeprefix("\ufeff"), False
-            for line in text.split("\n"):
+            for line in self._decode(block, number):
                 stripped = line.strip("\r")
                 if stripped and not stripped.isspace():
                     yield number, stripped
                 number += 1
 
-    def everything(self) -> bytes:
-        """All bytes at once, for formats that must be read from their end."""
-        return b"".join(self._chunks())
+    def seekable(self) -> str | io.BytesIO:
+        """Where to read from any place: the file itself, or all bytes if compressed or a pipe."""
+        plain = isinstance(self._stream, io.BufferedReader)
+        return self.name if plain and self._is_file else io.BytesIO(b"".join(self._chunks()))
+
+    @cached_property
+    def _is_file(self) -> bool:
+        return self.name != STDIN and Path(self.name).is_file()
 
     @cached_property
     def _stream(self) -> Stream:
         buffered = io.BufferedReader(cast(io.RawIOBase, self._raw), CHUNK)
-        start = buffered.peek(4)[:4]
+        start = buffered.peek(_MAGIC_SIZE)[:_MAGIC_SIZE]
         for magic, decompress in _COMPRESSIONS.items():
-            if start.startswith(magic):
+            if magic.match(start):
                 return decompress(cast(Stream, buffered))
         return cast(Stream, buffered)
 
@@ -157,12 +180,23 @@ class Source:
         if rest:
             yield rest
 
-    def _decode(self, block: bytes, number: int) -> str:
-        try:
-            return block.decode("utf-8")
-        except UnicodeDecodeError as error:
-            line = number + block.count(b"\n", 0, error.start)
-            byte = block[error.start]
-            raise InputError(
-                f"{self.name}:{line}: not UTF-8 text (byte 0x{byte:02x}); save the file as UTF-8"
-            ) from None
+    def _decode(self, block: bytes, number: int) -> Iterator[str]:
+        """The lines of a block of which the first has that number; a bad one becomes empty."""
+        texts = _decoded(block)
+        if isinstance(texts, str):
+            yield from texts.split("\n")
+            return
+        for place, line in enumerate(block.split(b"\n")):
+            text = _decoded(line)
+            if isinstance(text, Bad):
+                self.bad.report(self.name, number + place, text)
+                text = ""
+            yield text
+
+
+def _decoded(line: bytes) -> str | Bad:
+    try:
+        return line.decode("utf-8")
+    except UnicodeDecodeError as error:
+        what = f"not UTF-8 text (byte 0x{line[error.start]:02x}); save the file as UTF-8"
+        return Bad(what, line.decode("utf-8", errors="backslashreplace"))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,12 +10,12 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from nqe.errors import InputError
-from nqe.graph.fact import Fact, Qualifier
+from nqe.graph.fact import Fact
+from nqe.readers import cells
 from nqe.readers.lines import Bad, Lines
 from nqe.readers.source import Source
 
 PARQUET_MAGIC = b"PAR1"
-SEPARATORS = "\t,;|"
 
 
 @dataclass(frozen=True)
@@ -29,18 +27,22 @@ class Columns:
     object: str = "object"
 
     def find(self, header: Sequence[str]) -> tuple[int, int, int] | None:
-        """Where the three stand, whatever their case; None when one is missing."""
-        folded = [name.strip().casefold() for name in header]
-        wanted = [name.casefold() for name in (self.subject, self.relation, self.object)]
-        if not all(name in folded for name in wanted):
+        """Where the three stand, if need be in another case; None when one is missing."""
+        exact = [name.strip() for name in header]
+        folded = [name.casefold() for name in exact]
+        wanted = (self.subject, self.relation, self.object)
+        if not all(name.casefold() in folded for name in wanted):
             return None
-        subject, relation, object_ = (folded.index(name) for name in wanted)
+        subject, relation, object_ = (
+            exact.index(name) if name in exact else folded.index(name.casefold()) for name in wanted
+        )
         return subject, relation, object_
 
     def separator(self, header: str) -> str | None:
         """The separator with which a header line has all three, or None."""
-        for separator in SEPARATORS:
-            if self.find(next(csv.reader([header], delimiter=separator), [])):
+        for separator in cells.NAMES:
+            names = cells.split(header, separator)
+            if not isinstance(names, Bad) and self.find(names):
                 return separator
         return None
 
@@ -58,27 +60,28 @@ class Layout:
         """Read it off a header."""
         main = columns.find(header)
         if main is None:
+            shown = ", ".join(header[:8]) + (", …" if len(header) > 8 else "")
             raise InputError(
-                f"{source}:1: the header {', '.join(header)} lacks {columns.subject}, "
+                f"{source}:1: the header {shown} lacks {columns.subject}, "
                 f"{columns.relation} or {columns.object}; name the columns with "
                 "--subject, --relation and --object"
             )
         names = ((place, name.strip()) for place, name in enumerate(header) if place not in main)
         return cls(main, tuple((place, name) for place, name in names if name), len(header))
 
-    def fact(self, cells: Sequence[Any]) -> Fact | Bad:
-        """The fact of one row; an empty cell is no qualifier, a list is several."""
-        texts = [_texts(cell) for cell in cells]
-        written = "\t".join("|".join(text) for text in texts)
-        if len(cells) != self.width:
-            return Bad(f"{len(cells)} cells, but the header has {self.width}", written)
-        main = [texts[place] for place in self.main]
-        if any(len(text) != 1 for text in main):
-            return Bad("subject, relation and object need one value each", written)
-        qualifiers: list[Qualifier] = [
-            (name, text) for place, name in self.attributes for text in texts[place]
-        ]
-        return Fact(main[0][0], main[1][0], main[2][0], tuple(qualifiers))
+    def fact(self, row: Sequence[Any]) -> Fact | str:
+        """The fact of one row, or what is wrong with it; an empty cell is no qualifier."""
+        if len(row) != self.width:
+            return f"{len(row)} cells, but the header has {self.width}; add or drop some"
+        try:
+            main = [_texts(row[place]) for place in self.main]
+            values = [(name, _texts(row[place])) for place, name in self.attributes]
+        except ValueError as error:
+            return str(error)
+        if any(len(texts) != 1 for texts in main):
+            return "subject, relation and object need one value each; fill them or drop the row"
+        qualifiers = tuple((name, text) for name, texts in values for text in texts)
+        return Fact(main[0][0], main[1][0], main[2][0], qualifiers)
 
 
 def read(source: Source, columns: Columns | None = None) -> Lines:
@@ -91,54 +94,40 @@ def read(source: Source, columns: Columns | None = None) -> Lines:
 
 def _read_text(source: Source, columns: Columns) -> Lines:
     first = source.head_lines()[:1]
-    separator = columns.separator(first[0]) if first else None
-    numbered = _Lines(source.lines())
-    rows = csv.reader(numbered, delimiter=separator or ",", strict=True)
+    separator = (columns.separator(first[0]) if first else None) or ","
     layout = None
-    while True:
-        try:
-            cells = next(rows, None)
-        except csv.Error as error:
-            yield numbered.number, Bad(f"{error}; close the quotes", numbered.text)
-            continue
-        if cells is None:
-            return
-        if layout is None:
-            layout = Layout.of(cells, columns, source.name)
+    for number, line in source.lines():
+        row = cells.split(line, separator)
+        if isinstance(row, Bad):
+            yield number, row
+        elif layout is None:
+            layout = Layout.of(row, columns, source.name)
         else:
-            yield numbered.number, layout.fact(cells)
-
-
-class _Lines:
-    """Lines for the csv module, which remembers where it is."""
-
-    def __init__(self, lines: Iterator[tuple[int, str]]) -> None:
-        self._lines, self.number, self.text = lines, 0, ""
-
-    def __iter__(self) -> Iterator[str]:
-        return self
-
-    def __next__(self) -> str:
-        self.number, self.text = next(self._lines)
-        return self.text
+            fact = layout.fact(row)
+            yield number, Bad(fact, line) if isinstance(fact, str) else fact
 
 
 def _read_parquet(source: Source, columns: Columns) -> Lines:
+    """One fact a row; its number stands for the line's."""
     try:
-        file = parquet.ParquetFile(io.BytesIO(source.everything()))
-        layout = Layout.of(file.schema_arrow.names, columns, source.name)
-        row = 0
-        for batch in file.iter_batches():
-            cells = [column.to_pylist() for column in batch.columns]
-            for values in zip(*cells, strict=True):
-                row += 1
-                yield row, layout.fact(values)
+        with parquet.ParquetFile(source.seekable()) as file:
+            layout = Layout.of(file.schema_arrow.names, columns, source.name)
+            for number, row in enumerate(_parquet_rows(file), start=1):
+                fact = layout.fact(row)
+                yield number, Bad(fact, str(row)) if isinstance(fact, str) else fact
     except (pa.ArrowException, OSError) as error:
         raise InputError(f"{source.name}: damaged Parquet ({error}); get the file again") from error
 
 
+def _parquet_rows(file: Any) -> Iterator[tuple[Any, ...]]:
+    for batch in file.iter_batches():
+        yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
+
+
 def _texts(cell: Any) -> list[str]:
-    """A cell's values as texts."""
+    """A cell's values as texts; a list is several, nothing or an empty text is none."""
     values = cell if isinstance(cell, list) else [cell]
+    if any(isinstance(value, dict | list | bytes) for value in values):
+        raise ValueError(f"a cell holds {cell!r:.60}; give texts, numbers or lists of them")
     texts = (str(value).strip() for value in values if value is not None)
     return [text for text in texts if text]

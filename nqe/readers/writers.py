@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 import bz2
-import csv
 import gzip
-import io
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from itertools import islice
 from pathlib import Path
-from typing import IO, Any, TextIO, cast
+from typing import IO, Any, cast
 
 import numpy as np
 import pyarrow as pa
 from pyarrow import parquet
 
-from nqe.errors import choose
+from nqe.errors import NqeError, choose
 from nqe.files import new_file, new_folder
 from nqe.graph.dataset import Dataset
 from nqe.graph.fact import Fact
 from nqe.graph.graph import Graph
 from nqe.graph.vocabulary import Names
+from nqe.readers.cells import join
 from nqe.readers.labels import ALIAS_SEPARATOR
 from nqe.readers.reading import LABELS
 from nqe.readers.source import STDIN
@@ -31,6 +30,9 @@ ENDINGS = {"statements": ".txt", "csv": ".csv", "tsv": ".tsv", "parquet": ".parq
 MAIN = ("subject", "relation", "object")
 README = "nqe-export.txt"
 EXPORT_NOTE = "Written by `nqe export`; this folder may be replaced by the next export.\n"
+
+# So many lines are put together at a time.
+ROWS = 1_000
 
 Opener = Callable[[Path], IO[bytes]]
 
@@ -58,67 +60,58 @@ def write(
     A fact stated several times is written as often, so that reading it again counts the same.
     """
     path = Path(target)
+    if format is not None:
+        choose(ENDINGS, format, "format")
     if str(target) == STDIN:
         _write_stream(dataset.known(facts), format or "statements", sys.stdout.buffer)
-    elif path.suffix and not path.is_dir():
-        write_graph(dataset.known(facts), path, format or _format_of(path))
+    elif path.suffix and not path.is_dir() and not str(target).endswith("/"):
+        _write_file(dataset.known(facts), path, format or _format_of(path))
     else:
         _write_folder(dataset, path, format or "statements", facts)
 
 
-def write_graph(graph: Graph, path: Path, format: str) -> None:
-    """Write one graph to one file, compressed as its ending says."""
-    choose(ENDINGS, format, "format")
+def _write_file(graph: Graph, path: Path, format: str) -> None:
+    """One graph in one file, compressed as its ending says."""
     with new_file(path) as temporary, _COMPRESSED.get(path.suffix, _plain)(temporary) as stream:
         _write_stream(graph, format, stream)
 
 
 def _write_folder(dataset: Dataset, folder: Path, format: str, facts: str) -> None:
     """A file a split and the labels; importing the folder gives the same data set again."""
-    ending = choose(ENDINGS, format, "format")
-    names = list(dataset.splits) if facts == "all" else [name.strip() for name in facts.split(",")]
+    listed = [name.strip() for name in facts.split(",")]
+    names = list(dataset.splits) if listed == ["all"] else listed
     graphs = {name: dataset.split(name) for name in names}
     with new_folder(folder, README) as temporary:
         for name, graph in graphs.items():
-            write_graph(graph, temporary / f"{name}{ending}", format)
-        labels = "".join(
-            line
-            for kind in (dataset.vocabulary.entities, dataset.vocabulary.relations)
-            for line in _label_lines(kind)
-        )
+            with (temporary / f"{name}{ENDINGS[format]}").open("wb") as stream:
+                _write_stream(graph, format, stream)
+        kinds = (dataset.vocabulary.entities, dataset.vocabulary.relations)
+        labels = "".join(line for kind in kinds for line in _label_lines(kind))
         if labels:
             (temporary / LABELS).write_text(labels, encoding="utf-8")
         (temporary / README).write_text(EXPORT_NOTE, encoding="utf-8")
 
 
 def _format_of(path: Path) -> str:
-    """The format that a file's ending means; statements for an ending of no other."""
+    """The format that a file's ending means."""
     endings = {ending: format for format, ending in ENDINGS.items()}
     suffixes = [suffix for suffix in path.suffixes if suffix not in _COMPRESSED]
-    return endings.get(suffixes[-1] if suffixes else "", "statements")
+    if not suffixes or suffixes[-1] not in endings:
+        raise NqeError(
+            f"{path}: the ending tells no format; end it in {', '.join(endings)}, or say --format"
+        )
+    return endings[suffixes[-1]]
 
 
 def _write_stream(graph: Graph, format: str, stream: IO[bytes]) -> None:
     if format == "parquet":
         parquet.write_table(_parquet_table(graph), stream)
         return
-    with _text(stream) as text:
-        separator = "\t" if format == "tsv" else ","
-        rows = csv.writer(text, delimiter=separator, lineterminator="\n")
-        if format == "statements":
-            rows.writerows(_statement(fact) for fact in _as_stated(graph))
-        else:
-            rows.writerows(_table_rows(graph))
-
-
-@contextmanager
-def _text(stream: IO[bytes]) -> Iterator[TextIO]:
-    text = io.TextIOWrapper(cast(Any, stream), encoding="utf-8", newline="", write_through=False)
-    try:
-        yield text
-    finally:
-        text.flush()
-        text.detach()
+    separator = "\t" if format == "tsv" else ","
+    rows = map(_statement, _as_stated(graph)) if format == "statements" else _table_rows(graph)
+    lines = (join(row, separator) + "\n" for row in rows)
+    while text := "".join(islice(lines, ROWS)):
+        stream.write(text.encode("utf-8"))
 
 
 def _as_stated(graph: Graph) -> Iterator[Fact]:
@@ -181,9 +174,12 @@ def _attribute_cells(facts: Sequence[Fact], name: str, *, several: bool) -> Any:
     return pa.array([cell and cell[0] for cell in values], pa.string())
 
 
-def _label_lines(names: Names) -> Iterable[str]:
+def _label_lines(names: Names) -> Iterator[str]:
     for number, name in enumerate(names.ids):
         label, description = names.labels[number] or "", names.descriptions[number] or ""
-        aliases = ALIAS_SEPARATOR.join(names.aliases.get(number, ()))
+        aliases = names.aliases.get(number, ())
+        joined = ALIAS_SEPARATOR.join(alias for alias in aliases if ALIAS_SEPARATOR not in alias)
         if label or description or aliases:
-            yield "\t".join((name, label, description, aliases)).rstrip("\t") + "\n"
+            yield "\t".join((name, label, description, joined)).rstrip("\t") + "\n"
+        # A second line for an id adds an alias, whatever is in it.
+        yield from (f"{name}\t{alias}\n" for alias in aliases if ALIAS_SEPARATOR in alias)
