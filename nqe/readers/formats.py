@@ -29,7 +29,7 @@ def reader(name: str, columns: table.Columns) -> Reader:
 
 def detect(source: Source, columns: table.Columns) -> str:
     """The format of a source by its first lines."""
-    if source.head.startswith(table.PARQUET_MAGIC):
+    if table.PARQUET_MAGIC.match(source.head):
         return "table"
     lines = source.head_lines()
     if not lines:

@@ -17,9 +17,7 @@ def read(source: Source) -> Lines:
 
 
 def _fact(line: str, separator: str) -> Fact | Bad:
-    # The plain case first: it is nearly every line of a large file.
-    plain = '"' not in line and " " not in line
-    parts = line.split(separator) if plain else cells.split(line, separator)
+    parts = cells.split(line, separator)
     if isinstance(parts, Bad):
         return parts
     if len(parts) < 3:

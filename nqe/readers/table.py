@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import pyarrow as pa
@@ -15,7 +18,10 @@ from nqe.readers import cells
 from nqe.readers.lines import Bad, Lines
 from nqe.readers.source import Source
 
-PARQUET_MAGIC = b"PAR1"
+# The byte after the letters is one that no text has, so that an id may begin with them.
+PARQUET_MAGIC = re.compile(rb"PAR1[\x00-\x1f]")
+
+Pairs = list[tuple[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -69,25 +75,28 @@ class Layout:
         names = ((place, name.strip()) for place, name in enumerate(header) if place not in main)
         return cls(main, tuple((place, name) for place, name in names if name), len(header))
 
-    def fact(self, row: Sequence[Any]) -> Fact | str:
-        """The fact of one row, or what is wrong with it; an empty cell is no qualifier."""
-        if len(row) != self.width:
-            return f"{len(row)} cells, but the header has {self.width}; add or drop some"
-        try:
-            main = [_texts(row[place]) for place in self.main]
-            values = [(name, _texts(row[place])) for place, name in self.attributes]
-        except ValueError as error:
-            return str(error)
-        if any(len(texts) != 1 for texts in main):
-            return "subject, relation and object need one value each; fill them or drop the row"
-        qualifiers = tuple((name, text) for name, texts in values for text in texts)
-        return Fact(main[0][0], main[1][0], main[2][0], qualifiers)
+    def split(self, row: Sequence[str]) -> tuple[list[str], Pairs]:
+        """The main triple of a row of texts, and its cells that are not empty."""
+        pairs = [(name, row[place]) for place, name in self.attributes if row[place]]
+        return [row[place] for place in self.main], pairs
+
+
+def _fact(main: Sequence[Any], pairs: Pairs) -> Fact | str:
+    """The fact of a row, or what is wrong with it."""
+    try:
+        texts = [_texts(cell) for cell in main]
+        qualifiers = tuple((name, text) for name, cell in pairs for text in _texts(cell))
+    except ValueError as error:
+        return str(error)
+    if any(len(one) != 1 for one in texts):
+        return "subject, relation and object need one value each; fill them or drop the row"
+    return Fact(texts[0][0], texts[1][0], texts[2][0], qualifiers)
 
 
 def read(source: Source, columns: Columns | None = None) -> Lines:
     """One fact a row below the header."""
     columns = columns or Columns()
-    if source.head.startswith(PARQUET_MAGIC):
+    if PARQUET_MAGIC.match(source.head):
         return _read_parquet(source, columns)
     return _read_text(source, columns)
 
@@ -102,8 +111,11 @@ def _read_text(source: Source, columns: Columns) -> Lines:
             yield number, row
         elif layout is None:
             layout = Layout.of(row, columns, source.name)
+        elif len(row) != layout.width:
+            what = f"{len(row)} cells, but the header has {layout.width}; add or drop some"
+            yield number, Bad(what, line)
         else:
-            fact = layout.fact(row)
+            fact = _fact(*layout.split(row))
             yield number, Bad(fact, line) if isinstance(fact, str) else fact
 
 
@@ -112,16 +124,24 @@ def _read_parquet(source: Source, columns: Columns) -> Lines:
     try:
         with parquet.ParquetFile(source.seekable()) as file:
             layout = Layout.of(file.schema_arrow.names, columns, source.name)
-            for number, row in enumerate(_parquet_rows(file), start=1):
-                fact = layout.fact(row)
+            batches = (_parquet_rows(batch, layout) for batch in file.iter_batches())
+            for number, row in enumerate(chain.from_iterable(batches), start=1):
+                fact = _fact(*row)
                 yield number, Bad(fact, str(row)) if isinstance(fact, str) else fact
     except (pa.ArrowException, OSError) as error:
         raise InputError(f"{source.name}: damaged Parquet ({error}); get the file again") from error
 
 
-def _parquet_rows(file: Any) -> Iterator[tuple[Any, ...]]:
-    for batch in file.iter_batches():
-        yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
+def _parquet_rows(batch: Any, layout: Layout) -> Iterator[tuple[tuple[Any, ...], Pairs]]:
+    """The rows of a batch; such tables are wide and mostly empty, so only filled cells are seen."""
+    pairs: list[Pairs] = [[] for _ in range(batch.num_rows)]
+    for place, name in layout.attributes:
+        column = batch.column(place)
+        filled = column.is_valid().to_numpy(zero_copy_only=False).nonzero()[0].tolist()
+        for row, cell in zip(filled, column.drop_null().to_pylist(), strict=True):
+            pairs[row].append((name, cell))
+    main = zip(*(batch.column(place).to_pylist() for place in layout.main), strict=True)
+    return zip(main, pairs, strict=True)
 
 
 def _texts(cell: Any) -> list[str]:
@@ -129,5 +149,10 @@ def _texts(cell: Any) -> list[str]:
     values = cell if isinstance(cell, list) else [cell]
     if any(isinstance(value, dict | list | bytes) for value in values):
         raise ValueError(f"a cell holds {cell!r:.60}; give texts, numbers or lists of them")
-    texts = (str(value).strip() for value in values if value is not None)
+    texts = (str(value).strip() for value in values if not _is_nothing(value))
     return [text for text in texts if text]
+
+
+def _is_nothing(value: Any) -> bool:
+    # Some tools write "not a number" where a cell is empty.
+    return value is None or (isinstance(value, float) and math.isnan(value))
