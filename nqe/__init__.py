@@ -15,34 +15,78 @@ if TYPE_CHECKING:
     from nqe.errors import NqeError
     from nqe.graph import Dataset, EntitySet, Fact, Graph, Pattern
     from nqe.graph.statistics import statistics
+    from nqe.query import (
+        SHAPES,
+        And,
+        Atom,
+        Not,
+        Or,
+        Plan,
+        Query,
+        Variable,
+        atom,
+        bind,
+        execute,
+        execute_many,
+        parse,
+        variables,
+    )
     from nqe.readers import read, write
 
 __version__ = version.VERSION
 
 _HOMES = {
+    "SHAPES": "nqe.query",
+    "And": "nqe.query",
+    "Atom": "nqe.query",
     "Dataset": "nqe.graph",
     "EntitySet": "nqe.graph",
     "Fact": "nqe.graph",
     "Graph": "nqe.graph",
+    "Not": "nqe.query",
     "NqeError": "nqe.errors",
+    "Or": "nqe.query",
     "Pattern": "nqe.graph",
+    "Plan": "nqe.query",
+    "Query": "nqe.query",
+    "Variable": "nqe.query",
+    "atom": "nqe.query",
+    "bind": "nqe.query",
     "demo_dataset": "nqe.demo",
+    "execute": "nqe.query",
+    "execute_many": "nqe.query",
+    "parse": "nqe.query",
     "read": "nqe.readers",
     "statistics": "nqe.graph.statistics",
+    "variables": "nqe.query",
     "write": "nqe.readers",
 }
 
 __all__ = [
+    "SHAPES",
+    "And",
+    "Atom",
     "Dataset",
     "EntitySet",
     "Fact",
     "Graph",
+    "Not",
     "NqeError",
+    "Or",
     "Pattern",
+    "Plan",
+    "Query",
+    "Variable",
     "__version__",
+    "atom",
+    "bind",
     "demo_dataset",
+    "execute",
+    "execute_many",
+    "parse",
     "read",
     "statistics",
+    "variables",
     "write",
 ]
 

@@ -175,7 +175,7 @@ def script(code: str) -> Entity:
 
 def currency(code: str) -> Entity:
     """A currency, by ISO code."""
-    return Entity(f"currency_{code}", ENGLISH.currencies[code], "currency", ("currency",))
+    return Entity(f"currency_{code}", ENGLISH.currencies[code], "currency")
 
 
 def currency_unit(code: str) -> Entity:

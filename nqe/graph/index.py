@@ -7,7 +7,7 @@ nqe/graph/lookup.py matches one pattern with it, nqe/graph/matching.py many toge
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from typing import Any, cast
 
 import numpy as np
@@ -32,6 +32,9 @@ class Index:
         self.rows = np.concatenate([rows, rows, facts.qualifier_fact])[order]  # (entries,)
         # Python's bisect over a memory view is several times quicker than one searchsorted.
         self._keys = memoryview(cast(Any, self.keys))
+        column_count = 2 * relation_count + len(self.pairs)
+        starts = self.keys.searchsorted(np.arange(column_count + 1) * entity_count)
+        self.column_start: list[int] = starts.tolist()  # (columns + 1,)
         self._pair_columns = {
             pair: 2 * relation_count + i for i, pair in enumerate(self.pairs.tolist())
         }
@@ -45,7 +48,9 @@ class Index:
 
     def range(self, column: int, entity: int | None) -> tuple[int, int]:
         """Where the entries of one entity in a column stand, or of all entities in it."""
-        first = column * self.entity_count + (entity or 0)
-        last = first + (self.entity_count if entity is None else 1)
-        start = bisect_left(self._keys, first)
-        return start, bisect_left(self._keys, last, start)
+        first, last = self.column_start[column], self.column_start[column + 1]
+        if entity is None:
+            return first, last
+        key = column * self.entity_count + entity
+        start = bisect_left(self._keys, key, first, last)
+        return start, bisect_right(self._keys, key, start, last)

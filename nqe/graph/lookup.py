@@ -15,6 +15,8 @@ from nqe.graph.pattern import FIRST_QUALIFIER, SUBJECT, Pattern, Patterns, Restr
 
 # With so few candidate facts it does not pay to look for a more selective slot.
 FEW = 32
+# So many entities are looked up one by one; more of them together.
+A_HANDFUL = 6
 NO_SLOT = -1
 NOTHING = np.zeros(0, dtype=np.int64)
 
@@ -80,19 +82,28 @@ def _candidates(index: Index, pattern: Pattern) -> Candidates:
 
 def _by_sets(index: Index, pattern: Pattern, least: int) -> Candidates | None:
     """The facts that fit a slot restricted to a set, where these are fewer than `least`."""
-    best = None
+    best: Candidates | None = None
     for slot, restriction in enumerate(pattern.slots):
         if not isinstance(restriction, EntitySet) or restriction.inverted:
             continue
         if len(restriction.members) >= least:
             continue
-        keys = _column(index, pattern, slot) * index.entity_count + restriction.members
-        starts = index.keys.searchsorted(keys)
-        lengths = index.keys.searchsorted(keys + 1) - starts
-        total = int(lengths.sum())
-        if total < least:
-            least, best = total, (starts, lengths, slot)
-    return best and Candidates(index.rows[ranges(best[0], best[1])], best[2])
+        rows = _with_members(index, _column(index, pattern, slot), restriction.members)
+        if len(rows) < least:
+            least, best = len(rows), Candidates(rows, slot)
+    return best
+
+
+def _with_members(index: Index, column: int, members: Integers) -> Integers:
+    """The facts with one of some entities in a column."""
+    if len(members) <= A_HANDFUL:
+        bounds = [index.range(column, entity) for entity in members.tolist()]
+        parts = [index.rows[start:end] for start, end in bounds if start < end]
+        return parts[0] if len(parts) == 1 else np.concatenate([NOTHING, *parts])
+    keys = column * index.entity_count + members
+    starts = index.keys.searchsorted(keys)
+    lengths = index.keys.searchsorted(keys, side="right") - starts
+    return index.rows[ranges(starts, lengths)]
 
 
 def _fits(

@@ -93,8 +93,8 @@ class Names:
             return found[0]
         if found:
             raise AmbiguousName(self.kind, text, [self.full_name(number) for number in found])
-        nearest = dict.fromkeys(self.name(number) for number in self.nearest(text, 3))
-        raise UnknownName(self.kind, text, list(nearest))
+        near = dict.fromkeys(self.name(hit.number) for hit in self.search(text, 3))
+        raise UnknownName(self.kind, text, list(near))
 
     def search(self, text: str, limit: int) -> list[Hit]:
         """What a text may mean, best first: id, exact label, prefix, part, nearest spelling."""

@@ -1,0 +1,163 @@
+"""Commands about questions: ask, plan, sparql, shapes, shell."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from nqe.cli import printing
+from nqe.cli.choices import FactsOption, GraphArgument, JsonOption, open_dataset
+from nqe.errors import NqeError
+
+if TYPE_CHECKING:
+    from nqe.graph import Graph
+
+QueryArgument = Annotated[str, typer.Argument(metavar="QUERY", help="A query, as ?x: p(?x, a).")]
+PART_FAILED = 1
+
+
+def add_to(app: typer.Typer) -> None:
+    """Register the commands."""
+    app.command()(ask)
+    app.command()(plan)
+    app.command()(sparql)
+    app.command()(shapes)
+    app.command()(shell)
+
+
+def ask(
+    graph: GraphArgument,
+    query: Annotated[
+        str | None, typer.Argument(metavar="[QUERY]", help="A query, as ?x: p(?x, a).")
+    ] = None,
+    facts: FactsOption = "all",
+    top: Annotated[int | None, typer.Option("--top", min=1, help="Answers to show.")] = None,
+    among: Annotated[
+        str | None, typer.Option("--among", help="Keep answers that also answer this query.")
+    ] = None,
+    steps: Annotated[bool, typer.Option("--steps", help="Show every step's set.")] = False,
+    proof: Annotated[bool, typer.Option("--proof", help="Show why each is an answer.")] = False,
+    file: Annotated[
+        str | None, typer.Option("--file", help="Ask one query a line of a file, or of -.")
+    ] = None,
+    max_bindings: Annotated[
+        int | None, typer.Option("--max-bindings", min=1, help="Facts a step may look at.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Answer a logical question from the facts that are stated (Python: nqe.execute).
+
+    Example: nqe ask atlas '?x: borders(?x, France) and not speaks(?x, German)'
+    """
+    from nqe.cli.answers import Asker
+    from nqe.query.exact import MAX_BINDINGS
+
+    if (query is None) == (file is None):
+        raise NqeError("ask needs a query, or --file with one query a line; give one of them")
+    known = open_dataset(graph).known(facts)
+    asker = Asker(known, among, max_bindings or MAX_BINDINGS, top, steps=steps, proof=proof)
+    if file is not None:
+        failed = _ask_file(asker, file, as_json)
+        raise typer.Exit(PART_FAILED if failed else 0)
+    assert query is not None
+    if as_json:
+        printing.json_line(asker.as_json(query))
+    else:
+        asker.show(query)
+
+
+def _ask_file(asker: Any, file: str, as_json: bool) -> int:
+    """Ask every line; a query in error does not stop the rest. Gives the number of those."""
+    from nqe.readers.source import Source
+
+    failed = 0
+    with Source(file) as source:
+        for number, line in source.lines():
+            try:
+                if as_json:
+                    printing.json_line(asker.as_json(line))
+                else:
+                    printing.heading(line)
+                    asker.show(line)
+            except NqeError as error:
+                failed += 1
+                if as_json:
+                    printing.json_line({"query": line, "error": str(error)})
+                printing.note(f"nqe: {file}:{number}: {error}")
+    return failed
+
+
+def plan(
+    graph: GraphArgument,
+    query: QueryArgument,
+    svg: Annotated[str | None, typer.Option("--svg", help="Write a picture to this file.")] = None,
+    mermaid: Annotated[bool, typer.Option("--mermaid", help="Print a Mermaid graph.")] = False,
+) -> None:
+    """Show the steps by which a query is answered (Python: nqe.bind).
+
+    Example: nqe plan atlas '?x: borders(?x, ?y) and speaks(?y, German)' --mermaid
+    """
+    from nqe.files import new_file
+    from nqe.query import bind
+    from nqe.query.drawing import mermaid as to_mermaid
+    from nqe.query.drawing import text_tree
+    from nqe.query.svg import svg as to_svg
+
+    vocabulary = open_dataset(graph).vocabulary
+    bound = bind(query, vocabulary)
+    if svg is not None:
+        with new_file(Path(svg)) as temporary:
+            temporary.write_text(to_svg(bound, vocabulary), encoding="utf-8")
+        printing.note(f"{svg}: written")
+    elif mermaid:
+        printing.say(to_mermaid(bound, vocabulary).rstrip())
+    else:
+        printing.say(f"shape {bound.shape_name}")
+        printing.say(text_tree(bound, vocabulary))
+    for warning in bound.warnings:
+        printing.note(f"nqe: note: {warning}")
+
+
+def sparql(
+    graph: GraphArgument,
+    query: QueryArgument,
+    model: Annotated[
+        str, typer.Option("--model", help="wikidata (statement nodes) or rdf12 (annotations).")
+    ] = "wikidata",
+) -> None:
+    """Write a query as SPARQL, to be run at an endpoint (Python: nqe.query.sparql.sparql).
+
+    Example: nqe sparql atlas '?x: borders(?x, France)'
+    """
+    from nqe.query import bind
+    from nqe.query.sparql import sparql as to_sparql
+
+    vocabulary = open_dataset(graph).vocabulary
+    printing.say(to_sparql(bind(query, vocabulary), vocabulary, model).rstrip())
+
+
+def shapes(as_json: JsonOption = False) -> None:
+    """List the 16 shapes of the paper and their trees (Python: nqe.SHAPES).
+
+    Example: nqe shapes
+    """
+    from nqe.query.shapes import NEGATIVE, SHAPES
+
+    if as_json:
+        printing.json_block(SHAPES)
+        return
+    rows = [(name, tree, "negation" if name in NEGATIVE else "") for name, tree in SHAPES.items()]
+    printing.table(("shape", "tree", ""), rows)
+
+
+def shell(graph: GraphArgument, facts: FactsOption = "all") -> None:
+    """Ask questions one after another, with completion and history.
+
+    Example: nqe shell atlas
+    """
+    from nqe.cli.shell import run_shell
+
+    known: Graph = open_dataset(graph).known(facts)
+    run_shell(known, graph)

@@ -1,0 +1,164 @@
+"""Plans as SVG: anchors on the left, the target on the right, fit for a paper."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import count
+from xml.sax.saxutils import escape, quoteattr
+
+from nqe.graph.vocabulary import Vocabulary
+from nqe.query.drawing import Drawing, Edge, Node, draw
+from nqe.query.plan import Plan
+
+FONT = "Helvetica, Arial, sans-serif"
+FONT_SIZE = 13
+LETTER = 7.2  # the mean width of a letter at that size
+ROW = 46
+GAP = 96
+MARGIN = 16
+HEIGHT = 30
+RADIUS = 21
+
+# Fill and outline of each kind of node, told apart in grey as well.
+COLOURS = {
+    "anchor": ("#eef3fb", "#3b6fb6"),
+    "p": ("#ffffff", "#333333"),
+    "and": ("#e6f4ea", "#2e7d46"),
+    "or": ("#fdf3dc", "#b07d10"),
+    "not": ("#fbe9e7", "#b23b2e"),
+    "any": ("#f2f2f2", "#666666"),
+    "target": ("#3b6fb6", "#1f4a85"),
+}
+
+
+@dataclass(frozen=True)
+class Box:
+    """Where a node stands: its middle and its width."""
+
+    node: Node
+    x: float
+    y: float
+    width: float
+
+    @property
+    def round(self) -> bool:
+        """Whether it is drawn as a circle."""
+        return self.node.kind in ("and", "or", "not", "any", "target")
+
+
+def svg(plan: Plan, vocabulary: Vocabulary) -> str:
+    """The plan's computational graph as an SVG document."""
+    drawing = draw(plan, vocabulary)
+    boxes = _place(drawing)
+    width = max(box.x + box.width / 2 for box in boxes.values()) + MARGIN
+    height = max(box.y for box in boxes.values()) + RADIUS + MARGIN
+    size = f'width="{width:.0f}" height="{height:.0f}" viewBox="0 0 {width:.0f} {height:.0f}"'
+    title = escape(str(plan.query(vocabulary)))
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family={quoteattr(FONT)} '
+        f'font-size="{FONT_SIZE}" role="img">',
+        f"<title>{title}</title>",
+        '<defs><marker id="arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" '
+        'markerHeight="8" orient="auto"><path d="M0 0 L8 4 L0 8 z" fill="#555"/></marker></defs>',
+        f'<rect width="{width:.0f}" height="{height:.0f}" fill="white"/>',
+        *(_edge(edge, boxes) for edge in drawing.edges),
+        *(line for box in boxes.values() for line in _node(box)),
+        "</svg>",
+    ]
+    return "\n".join(parts) + "\n"
+
+
+def _place(drawing: Drawing) -> dict[str, Box]:
+    """Columns by the distance from the target, rows so that inputs stand around their user."""
+    level: dict[str, int] = {}
+    rows: dict[str, float] = {}
+    _lay(drawing, drawing.nodes[-1], 0, level, rows, count())
+    deepest = max(level.values())
+    widths = {node.name: _width(node) for node in drawing.nodes}
+    column_width = [
+        max(widths[name] for name, one in level.items() if one == number)
+        for number in range(deepest + 1)
+    ]
+    labels = [
+        max((len(e.text) for e in drawing.edges if level[e.target.name] == number), default=0)
+        for number in range(deepest + 1)
+    ]
+    middle = [0.0] * (deepest + 1)
+    x = float(MARGIN)
+    for number in range(deepest, -1, -1):
+        middle[number] = x + column_width[number] / 2
+        x += column_width[number]
+        if number:
+            x += max(GAP / 2, labels[number - 1] * LETTER * 0.85 + 28)
+    return {
+        node.name: Box(
+            node,
+            middle[level[node.name]],
+            MARGIN + RADIUS + rows[node.name] * ROW,
+            widths[node.name],
+        )
+        for node in drawing.nodes
+    }
+
+
+def _lay(
+    drawing: Drawing,
+    node: Node,
+    depth: int,
+    level: dict[str, int],
+    rows: dict[str, float],
+    free_rows: Iterator[int],
+) -> None:
+    """Set the level and row of a node and of everything that leads to it."""
+    level[node.name] = depth
+    inputs = [edge.source for edge in drawing.inputs(node)]
+    for one in inputs:
+        _lay(drawing, one, depth + 1, level, rows, free_rows)
+    if inputs:
+        rows[node.name] = sum(rows[one.name] for one in inputs) / len(inputs)
+    else:
+        rows[node.name] = float(next(free_rows))
+
+
+def _width(node: Node) -> float:
+    if node.kind in ("anchor", "p"):
+        return max(48.0, len(node.text) * LETTER + 22)
+    return 2.0 * RADIUS
+
+
+def _node(box: Box) -> Iterator[str]:
+    fill, outline = COLOURS[box.node.kind]
+    style = f'fill="{fill}" stroke="{outline}" stroke-width="1.4"'
+    if box.round:
+        yield f'<circle cx="{box.x:.1f}" cy="{box.y:.1f}" r="{RADIUS}" {style}/>'
+    else:
+        corner = HEIGHT / 2 if box.node.kind == "anchor" else 4
+        left, top = box.x - box.width / 2, box.y - HEIGHT / 2
+        yield (
+            f'<rect x="{left:.1f}" y="{top:.1f}" width="{box.width:.1f}" height="{HEIGHT}" '
+            f'rx="{corner:.0f}" {style}/>'
+        )
+    ink = "white" if box.node.kind == "target" else "#1c1c1c"
+    yield (
+        f'<text x="{box.x:.1f}" y="{box.y + FONT_SIZE * 0.35:.1f}" text-anchor="middle" '
+        f'fill="{ink}">{escape(box.node.text)}</text>'
+    )
+
+
+def _edge(edge: Edge, boxes: dict[str, Box]) -> str:
+    source, target = boxes[edge.source.name], boxes[edge.target.name]
+    start, end = source.x + source.width / 2, target.x - target.width / 2
+    bend = (end - start) / 2
+    path = (
+        f"M{start:.1f} {source.y:.1f} C{start + bend:.1f} {source.y:.1f} "
+        f"{end - bend:.1f} {target.y:.1f} {end:.1f} {target.y:.1f}"
+    )
+    line = f'<path d="{path}" fill="none" stroke="#555" marker-end="url(#arrow)"/>'
+    if not edge.text:
+        return line
+    x, y = (start + end) / 2, (source.y + target.y) / 2 - 5
+    return (
+        f'{line}<text x="{x:.1f}" y="{y:.1f}" text-anchor="middle" font-size="11" fill="#444" '
+        f'stroke="white" stroke-width="3" paint-order="stroke">{escape(edge.text)}</text>'
+    )
