@@ -1,0 +1,194 @@
+"""Patterns: the index against trying every way to map a pattern to every fact."""
+
+from __future__ import annotations
+
+import random
+from itertools import permutations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import ENTITIES, RELATIONS, patterns, small_graphs
+
+from nqe.errors import TooManyBindings
+from nqe.graph import EntitySet, Fact, Graph, Pattern, matching
+from nqe.graph.pattern import Restriction
+
+
+def allows(restriction: Restriction, entity: int) -> bool:
+    match restriction:
+        case None:
+            return True
+        case EntitySet():
+            return (entity in restriction.members.tolist()) != restriction.inverted
+        case known:
+            return entity == known
+
+
+def by_brute_force(graph: Graph, pattern: Pattern) -> tuple[list[int], list[int]]:
+    """The answers and the matching rows, by every injective map of qualifiers."""
+    answers, rows = set(), []
+    for row in range(len(graph)):
+        subject, relation, object_, pairs = graph.facts.row(row)
+        size = len(pattern.attributes)
+        if relation != pattern.relation or (pattern.closed and len(pairs) != size):
+            continue
+        for chosen in permutations(pairs, size):
+            entities = (subject, object_, *(value for _, value in chosen))
+            if tuple(attribute for attribute, _ in chosen) == pattern.attributes and all(
+                map(allows, pattern.slots, entities)
+            ):
+                answers.add(entities[pattern.asked])
+                rows.append(row)
+    return sorted(answers), sorted(set(rows))
+
+
+@st.composite
+def graphs_with_patterns(draw: st.DrawFn) -> tuple[Graph, list[Pattern]]:
+    graph = draw(small_graphs)
+    one = patterns(graph.entity_count, graph.relation_count)
+    return graph, draw(st.lists(one, min_size=1, max_size=12))
+
+
+def random_graph_with_patterns(seed: int) -> tuple[Graph, list[Pattern]]:
+    """A graph of so many facts a relation that the index has to choose where to start."""
+    rng = random.Random(seed)
+    entities, relations = [f"e{i:02}" for i in range(14)], RELATIONS[:2]
+
+    def pairs() -> tuple[tuple[str, str], ...]:
+        count = rng.choice([0, 1, 2, 3])
+        return tuple((rng.choice(relations), rng.choice(entities)) for _ in range(count))
+
+    graph = Graph.of(
+        Fact(rng.choice(entities), rng.choice(relations), rng.choice(entities), pairs())
+        for _ in range(160)
+    )
+
+    def restriction() -> Restriction:
+        number = graph.entity_count
+        members = EntitySet.of(rng.sample(range(number), rng.randrange(number + 1))).members
+        few = EntitySet.of(rng.sample(range(number), 2))
+        sets = [EntitySet(members), EntitySet(members, inverted=True), few]
+        return rng.choice([None, None, rng.randrange(number), *sets])
+
+    def pattern() -> Pattern:
+        attributes = tuple(rng.choices(range(graph.relation_count), k=rng.choice([0, 0, 1, 1, 2])))
+        slots = tuple(restriction() for _ in range(len(attributes) + 2))
+        asked = rng.randrange(len(slots))
+        return Pattern(rng.randrange(2), slots, attributes, asked, rng.random() < 0.3)
+
+    return graph, [pattern() for _ in range(40)]
+
+
+@given(graphs_with_patterns())
+def test_one_pattern_has_the_answers_and_rows_that_brute_force_finds(
+    drawn: tuple[Graph, list[Pattern]],
+) -> None:
+    graph, several = drawn
+    for pattern in several:
+        answers, rows = by_brute_force(graph, pattern)
+        found = graph.answers(pattern)
+        assert not found.inverted
+        assert found.members.tolist() == answers
+        assert graph.matches(pattern).tolist() == rows
+
+
+@given(graphs_with_patterns())
+def test_a_batch_of_patterns_has_the_answers_that_brute_force_finds(
+    drawn: tuple[Graph, list[Pattern]],
+) -> None:
+    graph, several = drawn
+    found = [answers.members.tolist() for answers in graph.answers_many(several)]
+    assert found == [by_brute_force(graph, pattern)[0] for pattern in several]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_patterns_over_many_facts_of_a_relation_are_answered_like_by_brute_force(
+    seed: int,
+) -> None:
+    graph, several = random_graph_with_patterns(seed)
+    batch = graph.answers_many(several)
+    for pattern, together in zip(several, batch, strict=True):
+        answers, rows = by_brute_force(graph, pattern)
+        assert graph.answers(pattern).members.tolist() == answers
+        assert graph.matches(pattern).tolist() == rows
+        assert together.members.tolist() == answers
+
+
+def test_a_batch_worked_on_in_small_blocks_has_the_same_answers(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    graph, several = random_graph_with_patterns(seed=1)
+    whole = graph.answers_many(several)
+    monkeypatch.setattr(matching, "BLOCK", 3)
+    assert graph.answers_many(several) == whole
+
+
+def graph_of(*facts: Fact) -> Graph:
+    return Graph.of(facts)
+
+
+def test_two_qualifiers_of_a_pattern_need_two_pairs_of_the_fact() -> None:
+    graph = graph_of(Fact("a", "r", "b", (("q", "c"),)), Fact("a", "r", "d", (("q", "c"),) * 2))
+    a, c, d = (graph.vocabulary.entities.resolve(name) for name in "acd")
+    r, q = (graph.vocabulary.relations.resolve(name) for name in "rq")
+    twice = Pattern(r, (a, None, c, c), (q, q), asked=1)
+    assert graph.answers(twice).members.tolist() == [d]
+    assert graph.answers_many([twice])[0].members.tolist() == [d]
+
+
+def test_an_open_pattern_lets_a_fact_have_more_qualifiers_and_a_closed_one_does_not() -> None:
+    graph = graph_of(Fact("a", "r", "b"), Fact("a", "r", "c", (("q", "d"),)))
+    a, b, c = (graph.vocabulary.entities.resolve(name) for name in "abc")
+    r = graph.vocabulary.relations.resolve("r")
+    assert graph.answers(Pattern(r, (a, None))).members.tolist() == [b, c]
+    assert graph.answers(Pattern(r, (a, None), closed=True)).members.tolist() == [b]
+
+
+@given(small_graphs, st.sampled_from(ENTITIES))
+def test_numpy_integers_restrict_a_slot_like_plain_ones(graph: Graph, name: str) -> None:
+    entity = graph.vocabulary.entities.number(name)
+    if entity is None:
+        return
+    for relation in range(graph.relation_count):
+        for asked in (0, 1):
+            slots: list[Restriction] = [None, None]
+            slots[1 - asked] = entity
+            plain = Pattern(relation, tuple(slots), asked=asked)
+            slots[1 - asked] = np.int64(entity)  # type: ignore[call-overload]
+            numpy = Pattern(relation, tuple(slots), asked=asked)
+            assert graph.answers(numpy) == graph.answers(plain)
+
+
+def test_a_pattern_that_would_look_at_too_many_facts_is_refused() -> None:
+    graph = graph_of(*(Fact(f"s{i}", "r", "o") for i in range(10)))
+    everything = Pattern(0, (None, None))
+    assert len(graph.answers(everything, max_bindings=10).members) == 1
+    with pytest.raises(TooManyBindings, match="look at 10 facts, more than the limit of 9"):
+        graph.answers(everything, max_bindings=9)
+    with pytest.raises(TooManyBindings, match="raise --max-bindings"):
+        graph.answers_many([everything], max_bindings=9)
+
+
+def test_no_patterns_have_no_answers_and_an_empty_graph_answers_nothing() -> None:
+    graph = graph_of(Fact("a", "r", "b"))
+    assert graph.answers_many([]) == []
+    nothing = Graph(graph.vocabulary, Graph.of([]).facts)
+    for pattern in (Pattern(0, (0, None)), Pattern(0, (None, None, None), (0,), asked=2)):
+        assert nothing.answers(pattern).members.tolist() == []
+        assert nothing.answers_many([pattern])[0].members.tolist() == []
+        assert nothing.matches(pattern).tolist() == []
+
+
+@pytest.mark.parametrize(("slots", "asked"), [((None,), 0), ((None, None, None), 0)])
+def test_a_pattern_with_a_slot_too_few_or_too_many_is_refused(
+    slots: tuple[None, ...], asked: int
+) -> None:
+    with pytest.raises(ValueError, match="two slots and one more an attribute"):
+        Pattern(0, slots, (), asked)
+
+
+def test_a_pattern_that_asks_for_a_slot_it_lacks_is_refused() -> None:
+    with pytest.raises(ValueError, match="asked slot 2 is not one of 2"):
+        Pattern(0, (None, None), (), asked=2)
