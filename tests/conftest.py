@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
+from helpers import ReadContent
 from hypothesis import HealthCheck, settings
+
+from nqe.graph import Dataset
+from nqe.readers import read
 
 settings.register_profile(
     "nqe",
@@ -32,3 +37,15 @@ def shared_data() -> Path:
     if not folder.is_dir():
         pytest.skip("the real data sets are not beside the project, in ../shared/data")
     return folder
+
+
+@pytest.fixture
+def read_content(tmp_path: Path) -> ReadContent:
+    """Put a content into a file of that name and read it."""
+
+    def read_content(content: str | bytes, name: str = "facts", **options: Any) -> Dataset:
+        path = tmp_path / name
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        return read(path, **options)
+
+    return read_content

@@ -6,6 +6,7 @@ import bz2
 import gzip
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -34,7 +35,7 @@ EXPORT_NOTE = "Written by `nqe export`; this folder may be replaced by the next 
 # So many lines are put together at a time.
 ROWS = 1_000
 
-Opener = Callable[[Path], IO[bytes]]
+Opener = Callable[[Path], AbstractContextManager[IO[bytes]]]
 
 
 def _zstd(path: Path) -> IO[bytes]:
@@ -45,8 +46,15 @@ def _plain(path: Path) -> IO[bytes]:
     return path.open("wb")
 
 
+@contextmanager
+def _gzip(path: Path) -> Iterator[IO[bytes]]:
+    # Without name and time, so that the same graph is always the same bytes.
+    with path.open("wb") as file, gzip.GzipFile("", "wb", fileobj=file, mtime=0) as stream:
+        yield cast(IO[bytes], stream)
+
+
 _COMPRESSED: dict[str, Opener] = {
-    ".gz": cast(Opener, partial(gzip.GzipFile, mode="wb", mtime=0)),
+    ".gz": _gzip,
     ".bz2": partial(bz2.BZ2File, mode="wb"),
     ".zst": _zstd,
 }

@@ -1,0 +1,94 @@
+"""Which format a content is of, told by the content alone."""
+
+from __future__ import annotations
+
+import pytest
+from helpers import ReadContent
+
+from nqe.errors import InputError
+from nqe.graph import Fact
+from nqe.readers import Columns
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        ("a,r,b\n", Fact("a", "r", "b")),
+        ("a,r,b", Fact("a", "r", "b")),
+        ("\n  \na,r,b\n", Fact("a", "r", "b")),
+        ("BZhang,knows,Li\n", Fact("BZhang", "knows", "Li")),
+        ("PAR1s,r,o\n", Fact("PAR1s", "r", "o")),
+        ('"{a",r,b\n', Fact("{a", "r", "b")),
+        ('{"subject": "a", "relation": "r", "object": "b"}', Fact("a", "r", "b")),
+        ('  {"P1_h": "a", "P1_t": "b"}\n', Fact("a", "P1", "b")),
+        ("Subject,Relation,Object\na,r,b\n", Fact("a", "r", "b")),
+        ("subject\trelation\tobject\na\tr\tb\n", Fact("a", "r", "b")),
+        ("rel\ta\tb\tc\n", Fact("a", "rel", "b", (("rel_0", "c"),))),
+    ],
+)
+def test_one_line_tells_the_format(read_content: ReadContent, content: str, expected: Fact) -> None:
+    assert set(read_content(content).graph) == {expected}
+
+
+def test_of_tab_separated_columns_the_relation_is_what_varies_less(
+    read_content: ReadContent,
+) -> None:
+    statements = read_content("a\tr\tb\nc\tr\td\ne\tr\tf\tq\tg\n")
+    assert set(statements.vocabulary.relations.ids) == {"r", "q"}
+    nary = read_content("r\ta\tb\nr\tc\td\nr\te\tf\tg\th\n")
+    assert set(nary.vocabulary.relations.ids) == {"r", "r_0", "r_1"}
+
+
+def test_a_bad_line_among_tab_separated_statements_does_not_make_them_something_else(
+    read_content: ReadContent,
+) -> None:
+    with pytest.raises(InputError, match="facts:3: qualifier 'q' has no value"):
+        read_content("a\tr\tb\nc\tr\td\ne\tr\tf\tq\ng\tr\th\n")
+
+
+def test_tab_separated_columns_that_could_be_either_ask_for_the_format(
+    read_content: ReadContent,
+) -> None:
+    content = "a\tr\tb\n"
+    with pytest.raises(InputError, match=r"say --format nary \(first\) or --format statements"):
+        read_content(content)
+    assert set(read_content(content, format="statements").graph) == {Fact("a", "r", "b")}
+    assert set(read_content(content, format="nary").graph) == {Fact("r", "a", "b")}
+
+
+@pytest.mark.parametrize("content", ["a b c\n", "a,b\n", "<s> <p> <o> .\n", "[1, 2]\n"])
+def test_a_form_that_cannot_be_told_lists_the_formats(
+    read_content: ReadContent, content: str
+) -> None:
+    with pytest.raises(InputError, match=r"facts:1: not a form .*--format \(statements, nary, t"):
+        read_content(content)
+
+
+@pytest.mark.parametrize("content", [b"", b"\n\n", b" \r\n", b"\xef\xbb\xbf"])
+def test_an_empty_file_is_told(read_content: ReadContent, content: bytes) -> None:
+    with pytest.raises(InputError, match="facts: empty; there is nothing to import"):
+        read_content(content)
+
+
+@pytest.mark.parametrize("format", ["statements", "nary", "table"])
+def test_an_empty_file_is_told_with_a_format_too(read_content: ReadContent, format: str) -> None:
+    with pytest.raises(InputError, match="facts: empty; there is nothing to import"):
+        read_content("", format=format)
+
+
+def test_a_header_alone_is_empty(read_content: ReadContent) -> None:
+    with pytest.raises(InputError, match="facts: empty"):
+        read_content("subject,relation,object\n")
+
+
+def test_an_unknown_format_lists_the_known_ones(read_content: ReadContent) -> None:
+    with pytest.raises(InputError, match="unknown format 'cvs'; choose one of statements, nary"):
+        read_content("a,r,b\n", format="cvs")
+
+
+def test_a_table_whose_columns_are_called_otherwise_is_told_by_those_names(
+    read_content: ReadContent,
+) -> None:
+    columns = Columns("from", "type", "to")
+    dataset = read_content("from,type,to\na,r,b\n", columns=columns)
+    assert set(dataset.graph) == {Fact("a", "r", "b")}

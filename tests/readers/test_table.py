@@ -1,0 +1,164 @@
+"""Tables: a header, a row a fact, a column an attribute."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from helpers import ReadContent
+from pyarrow import parquet
+
+from nqe.errors import InputError
+from nqe.graph import Fact
+from nqe.readers import BadLines, Columns
+
+EXPECTED = {Fact("a", "r", "b", (("since", "1999"),)), Fact("c", "r", "d", (("until", "2001"),))}
+ROWS = [
+    ["subject", "relation", "object", "since", "until"],
+    ["a", "r", "b", "1999", ""],
+    ["c", "r", "d", "", "2001"],
+]
+
+
+def parquet_bytes(columns: dict[str, list[Any]] | pa.Table) -> bytes:
+    buffer = io.BytesIO()
+    table = columns if isinstance(columns, pa.Table) else pa.table(columns)
+    parquet.write_table(table, buffer)
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize("separator", [",", "\t", ";", "|"])
+def test_a_header_and_rows_are_read_and_an_empty_cell_is_no_qualifier(
+    read_content: ReadContent, separator: str
+) -> None:
+    content = "".join(separator.join(row) + "\n" for row in ROWS)
+    assert set(read_content(content).graph) == EXPECTED
+
+
+def test_parquet_is_read_like_text(read_content: ReadContent) -> None:
+    columns = {name: [row[place] for row in ROWS[1:]] for place, name in enumerate(ROWS[0])}
+    assert set(read_content(parquet_bytes(columns)).graph) == EXPECTED
+
+
+def test_numbers_dates_and_nothing_in_parquet_are_texts_and_nothing(
+    read_content: ReadContent,
+) -> None:
+    columns = {
+        "subject": [1, 2],
+        "relation": ["r", "r"],
+        "object": [True, False],
+        "x": [0, None],
+        "y": [float("nan"), 1.5],
+    }
+    assert set(read_content(parquet_bytes(columns)).graph) == {
+        Fact("1", "r", "True", (("x", "0"),)),
+        Fact("2", "r", "False", (("y", "1.5"),)),
+    }
+
+
+def test_a_list_in_parquet_is_several_qualifiers(read_content: ReadContent) -> None:
+    columns = {
+        "subject": ["a", "c"],
+        "relation": ["r", "r"],
+        "object": ["b", "d"],
+        "q": [["x", "x", None, ""], []],
+    }
+    assert set(read_content(parquet_bytes(columns)).graph) == {
+        Fact("a", "r", "b", (("q", "x"), ("q", "x"))),
+        Fact("c", "r", "d"),
+    }
+
+
+def test_columns_of_one_name_are_qualifiers_of_one_attribute(read_content: ReadContent) -> None:
+    expected = {Fact("a", "r", "b", (("q", "x"), ("q", "y")))}
+    text = "subject,relation,object,q,q\na,r,b,x,y\n"
+    assert set(read_content(text).graph) == expected
+    names = ["subject", "relation", "object", "q", "q"]
+    table = pa.Table.from_arrays([pa.array([cell]) for cell in "arbxy"], names=names)
+    assert set(read_content(parquet_bytes(table)).graph) == expected
+
+
+def test_the_main_columns_may_stand_anywhere_and_in_any_case(read_content: ReadContent) -> None:
+    dataset = read_content("q,OBJECT,Relation, Subject \nx,b,r,a\n")
+    assert set(dataset.graph) == {Fact("a", "r", "b", (("q", "x"),))}
+
+
+def test_a_column_in_the_right_case_goes_before_one_in_another(read_content: ReadContent) -> None:
+    dataset = read_content("Subject,subject,relation,object\nx,a,r,b\n")
+    assert set(dataset.graph) == {Fact("a", "r", "b", (("Subject", "x"),))}
+
+
+def test_the_main_columns_can_be_called_otherwise(read_content: ReadContent) -> None:
+    columns = Columns(subject="_start", relation="_type", object="_end")
+    dataset = read_content("_start,_end,_type,subject\na,b,r,x\n", columns=columns)
+    assert set(dataset.graph) == {Fact("a", "r", "b", (("subject", "x"),))}
+
+
+def test_a_column_without_a_name_is_passed_over(read_content: ReadContent) -> None:
+    dataset = read_content(",subject,relation,object\n0,a,r,b\n")
+    assert set(dataset.graph) == {Fact("a", "r", "b")}
+
+
+def test_quoted_cells_may_hold_the_separator_and_quotes(read_content: ReadContent) -> None:
+    dataset = read_content('subject;relation;object\n"a;""b""";r;"c"\n')
+    assert set(dataset.graph) == {Fact('a;"b"', "r", "c")}
+
+
+def test_a_header_longer_than_the_first_look_is_read(read_content: ReadContent) -> None:
+    header = ["subject", "relation", "object", *(f"attribute_{i:06}" for i in range(6_000))]
+    row = ["a", "r", "b", *[""] * 5_999, "x"]
+    dataset = read_content(f"{','.join(header)}\n{','.join(row)}\n")
+    assert set(dataset.graph) == {Fact("a", "r", "b", (("attribute_005999", "x"),))}
+
+
+@pytest.mark.parametrize(
+    ("row", "told"),
+    [
+        ("a,r", "facts:3: 2 cells, but the header has 4; add or drop some"),
+        ("a,r,b,x,y", "facts:3: 5 cells, but the header has 4"),
+        ("a,,b,", "facts:3: subject, relation and object need one value each; fill them"),
+        ('a,r,"b,', "facts:3: .*; close the quotes on the line they are opened"),
+    ],
+)
+def test_a_wrong_row_is_told(read_content: ReadContent, row: str, told: str) -> None:
+    with pytest.raises(InputError, match=told):
+        read_content(f"subject,relation,object,q\na,r,b,x\n{row}\nc,r,d,\n")
+
+
+def test_an_unclosed_quote_costs_its_own_line_alone(read_content: ReadContent) -> None:
+    bad = BadLines(skip=True)
+    dataset = read_content('subject,relation,object\n"a,r,b\nc,r,d\ne,r,f\n', bad=bad)
+    assert set(dataset.graph) == {Fact("c", "r", "d"), Fact("e", "r", "f")}
+    assert bad.count == 1
+
+
+def test_a_structure_in_a_cell_is_told_with_its_row(read_content: ReadContent) -> None:
+    columns = {
+        "subject": ["a", "b"],
+        "relation": ["r", "r"],
+        "object": ["b", "c"],
+        "q": [None, {"x": 1}],
+    }
+    with pytest.raises(InputError, match=r"facts:2: a cell holds \{'x': 1\}; give texts"):
+        read_content(parquet_bytes(columns))
+
+
+@pytest.mark.parametrize("header", ["a,b,c", "subject,relation,value", "x"])
+def test_a_header_without_the_main_columns_is_told(read_content: ReadContent, header: str) -> None:
+    told = rf"facts:1: the header {', '.join(header.split(','))} lacks subject, relation or object;"
+    with pytest.raises(InputError, match=rf"{told} name the columns with --subject, --relation"):
+        read_content(f"{header}\n1,2,3\n", format="table")
+
+
+def test_a_parquet_file_without_the_main_columns_is_told(read_content: ReadContent) -> None:
+    with pytest.raises(InputError, match="the header s, p, o lacks subject"):
+        read_content(parquet_bytes({"s": ["a"], "p": ["r"], "o": ["b"]}))
+
+
+def test_damaged_parquet_is_told(read_content: ReadContent) -> None:
+    whole = parquet_bytes({name: [name] * 500 for name in ("subject", "relation", "object")})
+    for size in (20, len(whole) // 2, len(whole) - 1):
+        with pytest.raises(InputError, match=r"facts: damaged Parquet \(.*\); get the file again"):
+            read_content(whole[:size])
