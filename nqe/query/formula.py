@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -9,11 +10,20 @@ from typing import Any
 from nqe.errors import QueryError
 
 
+_VARIABLE = re.compile(r"\w+")
+
+
 @dataclass(frozen=True, slots=True)
 class Variable:
     """Something unknown; written `?name`."""
 
     name: str
+
+    def __post_init__(self) -> None:
+        if not _VARIABLE.fullmatch(self.name):
+            raise QueryError(
+                f"'{self.name}' cannot be a variable's name; use letters, digits and _ alone"
+            )
 
     def __str__(self) -> str:
         return f"?{self.name}"

@@ -69,7 +69,7 @@ MODELS = {
 def sparql(plan: Plan, vocabulary: Vocabulary, model: str = "wikidata") -> str:
     """The plan as a SPARQL query whose one column are the answers."""
     writer = _Writer(plan, vocabulary, choose(MODELS, model, "RDF model"))
-    target = f"?{plan.target.variable}"
+    target = f"?{_variable(plan.target)}"
     body = writer.group(len(plan.steps) - 1, target, bound=False)
     prefixes = [f"PREFIX {name}: <{iri}>" for name, iri in writer.model.prefixes.items()]
     text = [f"# {plan.query(vocabulary)}", *prefixes, f"SELECT DISTINCT {target} WHERE {{"]
@@ -174,10 +174,15 @@ class _Writer:
         return [f"{{ SELECT DISTINCT {variable} WHERE {{ {union} }} }}"]
 
     def _new(self, number: int) -> str:
-        return f"?{self.plan.steps[number].variable}_{next(self.numbers)}"
+        return f"?{_variable(self.plan.steps[number])}_{next(self.numbers)}"
 
     def _constant(self, entity: int) -> str:
         return f"wd:{_local(self.vocabulary.entities.ids[entity])}"
+
+
+def _variable(step: Step) -> str:
+    """The name of a step's variable, in letters that SPARQL allows."""
+    return re.sub(r"[^A-Za-z0-9_]", "_", step.variable)
 
 
 def _local(name: str) -> str:

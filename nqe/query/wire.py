@@ -22,7 +22,7 @@ class _Wire(BaseModel):
 class VariableWire(_Wire):
     """A variable."""
 
-    variable: str = Field(pattern=r"^\w+$")
+    variable: str
 
 
 TermWire = VariableWire | str
@@ -80,7 +80,7 @@ FormulaWire = Annotated[
 class QueryWire(_Wire):
     """A query."""
 
-    target: str = Field(pattern=r"^\w+$")
+    target: str
     formula: FormulaWire
 
 

@@ -1,0 +1,129 @@
+"""Random queries over the small graphs, and their answers by plain enumeration."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import count, product
+
+from hypothesis import strategies as st
+from strategies import entity_ids, relation_ids
+
+from nqe.graph import Graph
+from nqe.query import And, Atom, Not, Or, Query, Variable
+from nqe.query.formula import Formula, Term, conjuncts
+
+TARGET = Variable("x")
+
+
+@st.composite
+def queries(draw: st.DrawFn, depth: int = 2, prefix: str = "y") -> Query:
+    """A query whose variables form a tree, with any connective at any place."""
+    names = (Variable(f"{prefix}{number}") for number in count())
+    return Query(TARGET, draw(formulas(TARGET, depth, names)))
+
+
+@st.composite
+def positive_queries(draw: st.DrawFn) -> Query:
+    """A query without `not`, open atoms only: more facts never take an answer away."""
+    names = (Variable(f"y{number}") for number in count())
+    return Query(TARGET, draw(formulas(TARGET, 2, names, positive=True)))
+
+
+@st.composite
+def formulas(
+    draw: st.DrawFn,
+    variable: Variable,
+    depth: int,
+    names: Iterator[Variable],
+    positive: bool = False,
+) -> Formula:
+    kinds = ["atom", "atom", "and", "or"] + ([] if positive else ["not"])
+    kind = draw(st.sampled_from(kinds)) if depth else "atom"
+    if kind == "atom":
+        return draw(_atoms(variable, depth, names, positive))
+    if kind == "not":
+        return Not(draw(formulas(variable, depth - 1, names, positive)))
+    size = draw(st.integers(2, 3))
+    parts = tuple(draw(formulas(variable, depth - 1, names, positive)) for _ in range(size))
+    return And(parts) if kind == "and" else Or(parts)
+
+
+@st.composite
+def _atoms(
+    draw: st.DrawFn, variable: Variable, depth: int, names: Iterator[Variable], positive: bool
+) -> Formula:
+    """An atom with the variable in a slot, and what restricts the other variables in it."""
+    attributes = draw(st.lists(relation_ids, max_size=2))
+    asked = draw(st.integers(0, len(attributes) + 1))
+    terms: list[Term] = []
+    below: list[Formula] = []
+    for place in range(len(attributes) + 2):
+        role = draw(st.sampled_from(["anchor", "anchor", "lone", "restricted"]))
+        if place == asked:
+            terms.append(variable)
+        elif role == "anchor" or not depth:
+            terms.append(draw(entity_ids))
+        else:
+            inner = next(names)
+            terms.append(inner)
+            if role == "restricted":
+                below.append(draw(formulas(inner, depth - 1, names, positive)))
+    pairs = tuple(zip(attributes, terms[2:], strict=True))
+    closed = False if positive else draw(st.booleans())
+    atom = Atom(draw(relation_ids), terms[0], terms[1], pairs, closed)
+    return And((atom, *below)) if below else atom
+
+
+def answers(query: Query, graph: Graph) -> list[str]:
+    """The entities that make the formula true, each tried."""
+    return [
+        name
+        for name in graph.vocabulary.entities.ids
+        if _holds(query.formula, {query.target: name}, graph)
+    ]
+
+
+def _holds(formula: Formula, values: Mapping[Variable, str], graph: Graph) -> bool:
+    """Whether some values of the variables bound here make all conjuncts true."""
+    parts = list(conjuncts(formula))
+    bound = {
+        t for part in parts if isinstance(part, Atom) for t in part.terms if isinstance(t, Variable)
+    }
+    free = sorted(bound - values.keys(), key=str)
+    for choice in product(graph.vocabulary.entities.ids, repeat=len(free)):
+        chosen = {**values, **dict(zip(free, choice, strict=True))}
+        if all(_literal(part, chosen, graph) for part in parts):
+            return True
+    return False
+
+
+def _literal(part: Formula, values: Mapping[Variable, str], graph: Graph) -> bool:
+    match part:
+        case Atom():
+            return _stated(part, values, graph)
+        case Not():
+            return not _holds(part.part, values, graph)
+        case Or():
+            return any(_holds(branch, values, graph) for branch in part.parts)
+        case And():
+            return all(_holds(one, values, graph) for one in part.parts)
+
+
+def _stated(atom: Atom, values: Mapping[Variable, str], graph: Graph) -> bool:
+    """Whether a fact has the atom's parts, each qualifier a pair of its own."""
+    subject, object_, *fillers = (
+        values[term] if isinstance(term, Variable) else term for term in atom.terms
+    )
+    wanted = [(a, filler) for (a, _), filler in zip(atom.qualifiers, fillers, strict=True)]
+    for fact in graph:
+        if (fact.subject, fact.relation, fact.object) != (subject, atom.relation, object_):
+            continue
+        left = list(fact.qualifiers)
+        try:
+            for pair in wanted:
+                left.remove(pair)
+        except ValueError:
+            continue
+        if not (atom.closed and left):
+            return True
+    return False

@@ -1,0 +1,51 @@
+"""Shapes: the table of 16, names whatever the order of inputs, and shapes written as text."""
+
+from __future__ import annotations
+
+import pytest
+from formulas import queries
+from hypothesis import given
+
+from nqe.errors import QueryError
+from nqe.query import SHAPES, Query
+from nqe.query.scope import operators
+from nqe.query.shapes import NEGATIVE, POSITIVE, name_of, parse_shape, shape_of
+
+
+def test_there_are_eleven_positive_shapes_and_five_with_negation() -> None:
+    assert len(POSITIVE) == 11
+    assert NEGATIVE == ("2in", "3in", "inp", "pin", "pni")
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_every_shape_has_one_name_and_parses_from_its_tree(name: str) -> None:
+    assert name_of(parse_shape(SHAPES[name])) == name
+    assert str(parse_shape(name)) == SHAPES[name]
+
+
+def test_the_order_of_inputs_does_not_change_the_name() -> None:
+    assert name_of(parse_shape("And(Not(P()), P(P()))")) == "pin"
+    assert name_of(parse_shape("And(P(), P(P()))")) == "pi"
+
+
+@given(queries())
+def test_any_shape_can_be_written_and_parsed(query: Query) -> None:
+    shape = shape_of(operators(query))
+    assert parse_shape(str(shape)) == shape
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("", "ends too early"),
+        ("5p", "'5p' is none of P, And, Or, Not, Any"),
+        ("P", r"no '\(' after P"),
+        ("P(P()", "a bracket is not closed"),
+        ("And(P())", r"And does not take 1 input"),
+        ("Not(P(), P())", r"Not does not take 2 input"),
+        ("P() P()", "'P' is left over"),
+    ],
+)
+def test_a_wrong_shape_is_told_what_is_wrong(text: str, what: str) -> None:
+    with pytest.raises(QueryError, match=what):
+        parse_shape(text)
