@@ -18,6 +18,7 @@ def main() -> None:
     except KeyboardInterrupt:
         code = INTERRUPTED
     if code == INTERRUPTED:
+        _drop_output()
         _tell("interrupted; nothing is left half-written")
     sys.exit(code)
 
@@ -29,7 +30,8 @@ def _run() -> int | str | None:
 
     try:
         code = _call()
-        sys.stdout.flush()
+        if code != INTERRUPTED:
+            sys.stdout.flush()
         return code
     except NqeError as error:
         _tell(str(error))

@@ -23,7 +23,7 @@ def demo(
 ) -> None:
     """Build the embedded graph, count it, and show one of its entities.
 
-    Example: nqe demo -o /tmp/atlas.graph
+    Example: nqe demo -o atlas.graph
     """
     from nqe.cli.tables import print_entity, print_statistics
     from nqe.demo import demo_dataset

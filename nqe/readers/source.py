@@ -6,18 +6,20 @@ import bz2
 import gzip
 import io
 import re
-import sys
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import IO, Protocol, cast
+from typing import IO, TYPE_CHECKING, Protocol, cast
 
 import pyarrow as pa
 
 from nqe.errors import InputError
 from nqe.readers.lines import Bad, BadLines
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
 
 STDIN = "-"
 CHUNK = 1 << 20
@@ -39,6 +41,35 @@ _COMPRESSIONS: dict[re.Pattern[bytes], Callable[[Stream], Stream]] = {
 }
 _MAGIC_SIZE = 10
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+class _Raw(io.RawIOBase):
+    """The bytes of a file, of which the first can be looked at.
+
+    It is written in Python so that Ctrl-C is noticed between two reads: a buffer over the file
+    itself would go on filling in C, and wait for a silent pipe with the signal unseen.
+    """
+
+    def __init__(self, file: Stream) -> None:
+        self._file, self._seen = file, b""
+
+    def readable(self) -> bool:
+        """Always."""
+        return True
+
+    def peek(self, size: int) -> bytes:
+        """The first bytes, which are read again later; fewer only where there are no more."""
+        while len(self._seen) < size and (more := self._file.read(size - len(self._seen))):
+            self._seen += more
+        return self._seen
+
+    def readinto(self, buffer: WriteableBuffer) -> int:
+        """Fill a buffer as far as one read goes."""
+        view = memoryview(buffer)
+        chunk, self._seen = self._seen[: len(view)], self._seen[len(view) :]
+        chunk = chunk or self._file.read(len(view))
+        view[: len(chunk)] = chunk
+        return len(chunk)
 
 
 class Watch(Protocol):
@@ -70,11 +101,9 @@ class Source:
     _raw: Stream = field(init=False)
 
     def __post_init__(self) -> None:
-        if self.name == STDIN:
-            self._raw = sys.stdin.buffer
-            return
         try:
-            self._raw = Path(self.name).open("rb")  # noqa: SIM115 closed by `close`
+            where = 0 if self.name == STDIN else self.name
+            self._raw = cast(Stream, io.FileIO(where, closefd=self.name != STDIN))
         except FileNotFoundError:
             raise InputError(f"{self.name}: no such file; check the path") from None
         except IsADirectoryError:
@@ -88,8 +117,7 @@ class Source:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self.name != STDIN:
-            self._raw.close()
+        self._raw.close()
 
     @cached_property
     def size(self) -> int | None:
@@ -147,12 +175,13 @@ class Source:
 
     @cached_property
     def _stream(self) -> Stream:
-        buffered = io.BufferedReader(cast(io.RawIOBase, self._raw), CHUNK)
-        start = buffered.peek(_MAGIC_SIZE)[:_MAGIC_SIZE]
+        raw = _Raw(self._raw)
+        start = raw.peek(_MAGIC_SIZE)
+        buffered = cast(Stream, io.BufferedReader(raw, CHUNK))
         for magic, decompress in _COMPRESSIONS.items():
             if magic.match(start):
-                return decompress(cast(Stream, buffered))
-        return cast(Stream, buffered)
+                return decompress(buffered)
+        return buffered
 
     def _read(self, size: int) -> bytes:
         try:

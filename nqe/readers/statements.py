@@ -22,7 +22,7 @@ def _fact(line: str, separator: str) -> Fact | Bad:
         return parts
     if len(parts) < 3:
         found = f"{len(parts)} part(s) with a {cells.NAMES[separator]} between them"
-        return Bad(f"{found}, but a statement has 3 or more: subject, relation, object", line)
+        return Bad(f"{found}, but a statement has 3 or more; add what is missing", line)
     if len(parts) % 2 == 0:
         return Bad(f"qualifier '{parts[-1]}' has no value; add one or drop the pair", line)
     if "" in parts:

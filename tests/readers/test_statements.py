@@ -39,7 +39,7 @@ def test_tabs_separate_where_the_first_line_has_any(read_content: ReadContent) -
     ("line", "told"),
     [
         ("a,r,b,P580", "facts:2: qualifier 'P580' has no value; add one or drop the pair"),
-        ("a,r", r"facts:2: 2 part\(s\) with a comma between them.*subject, relation, object"),
+        ("a,r", r"facts:2: 2 part\(s\) with a comma between them.*; add what is missing"),
         ("a", r"facts:2: 1 part\(s\)"),
         ("a,r,b,,c", "facts:2: part 4 is empty; fill it or drop the statement"),
         (",r,b", "facts:2: part 1 is empty"),

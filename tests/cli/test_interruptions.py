@@ -1,0 +1,165 @@
+"""Full disks, closed pipes and Ctrl-C: one sentence at most, and nothing half-written."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from helpers import COMMAND, files, nqe, told
+
+INTERRUPTED = "nqe: interrupted; nothing is left half-written\n"
+LINES = "".join(f"e{i},r,e{i + 1},q,e{i % 97}\n" for i in range(20_000)).encode()
+
+
+@contextmanager
+def started(*arguments: str, cwd: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """A run of `nqe` that can be interrupted, even where the tests themselves cannot be."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        process = subprocess.Popen(
+            [*COMMAND, *arguments],
+            cwd=cwd,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+    finally:
+        signal.signal(signal.SIGINT, before)
+    with process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def ending(process: subprocess.Popen[bytes]) -> tuple[int, str]:
+    """The exit code, and what stands on standard error."""
+    assert process.stderr is not None
+    text = process.stderr.read().decode()
+    return process.wait(timeout=60), text
+
+
+def test_ctrl_c_during_an_import_from_a_named_pipe_leaves_nothing(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with (
+        started("import", "pipe", "-o", "g.graph", cwd=tmp_path) as process,
+        (tmp_path / "pipe").open("wb", buffering=0) as pipe,
+    ):
+        # The pipe holds 64 kB: when all is written, most of it is read.
+        pipe.write(LINES)
+        process.send_signal(signal.SIGINT)
+        assert ending(process) == (130, INTERRUPTED)
+    assert files(tmp_path) == ["pipe"]
+
+
+@pytest.mark.parametrize("old", [False, True])
+def test_ctrl_c_during_an_import_from_standard_input_leaves_what_was_there(
+    tmp_path: Path, old: bool
+) -> None:
+    if old:
+        assert nqe("import", "-", "-o", "g.graph", cwd=tmp_path, given=b"a,r,b\n").code == 0
+    before = files(tmp_path)
+    with started("import", "-", "-o", "g.graph", cwd=tmp_path) as process:
+        assert process.stdin is not None
+        process.stdin.write(LINES)
+        process.stdin.flush()
+        process.send_signal(signal.SIGINT)
+        assert ending(process) == (130, INTERRUPTED)
+    assert files(tmp_path) == before
+
+
+def test_ctrl_c_while_nobody_reads_the_output_ends_the_run(tmp_path: Path) -> None:
+    with started("export", "atlas", "-o", "-", cwd=tmp_path) as process:
+        assert process.stdout is not None
+        assert process.stdout.read(1)
+        process.send_signal(signal.SIGINT)
+        assert ending(process) == (130, INTERRUPTED)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["export", "atlas", "-o", "-"],
+        ["export", "atlas", "-o", "-", "--format", "csv"],
+        ["export", "atlas", "-o", "-", "--format", "parquet"],
+        ["stats", "atlas", "--json", "--top", "5000"],
+        ["show", "atlas", "Switzerland", "--limit", "5000"],
+    ],
+)
+def test_a_reader_that_goes_away_ends_the_run_without_a_word(
+    tmp_path: Path, arguments: list[str]
+) -> None:
+    with started(*arguments, cwd=tmp_path) as process:
+        assert process.stdout is not None
+        assert process.stdout.read(1)
+        process.stdout.close()
+        code, text = ending(process)
+    assert text == ""
+    # A short output may be in the pipe already when the reader goes away.
+    assert code in (0, 141)
+
+
+def test_a_large_output_to_a_closed_pipe_ends_with_141(tmp_path: Path) -> None:
+    with started("export", "atlas", "-o", "-", cwd=tmp_path) as process:
+        assert process.stdout is not None
+        process.stdout.close()
+        assert ending(process) == (141, "")
+
+
+def limited(kilobytes: int) -> tuple[str, ...]:
+    """What to put before a command so that it can write no larger files than that."""
+    return ("bash", "-c", f'ulimit -f {kilobytes} && exec "$@"', "bash")
+
+
+def test_an_import_that_finds_no_room_is_told_and_leaves_nothing(tmp_path: Path) -> None:
+    (tmp_path / "f").write_bytes(LINES)
+    for output in ("g.graph", "new/place/g.graph"):
+        run = nqe("import", "f", "-o", output, cwd=tmp_path, before=limited(20))
+        assert told(run).startswith(f"{output}: cannot be written (file too large); raise")
+    assert files(tmp_path) == ["f"]
+
+
+@pytest.mark.parametrize(
+    "output",
+    ["a.txt", "a.csv", "a.parquet", "a.txt.gz", "a.csv.bz2", "a.tsv.zst", "a.parquet.gz", "folder"],
+)
+def test_an_export_that_finds_no_room_is_told_and_leaves_nothing(
+    tmp_path: Path, output: str
+) -> None:
+    run = nqe("export", "atlas", "-o", output, cwd=tmp_path, before=limited(4))
+    assert told(run).startswith(f"{output}: cannot be written (file too large); raise the limit")
+    assert files(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["stats atlas", "stats atlas --json", "show atlas Japan", "find atlas new", "--help"]
+    + [f"export atlas -o - --format {name}" for name in ("statements", "csv", "tsv", "parquet")],
+)
+def test_an_output_that_is_full_is_told(tmp_path: Path, command: str) -> None:
+    script = f'exec "$@" {command} > /dev/full'
+    run = nqe(cwd=tmp_path, before=("bash", "-c", script, "bash"))
+    expected = "standard output: cannot be written (no space left on device); free some space"
+    assert told(run).startswith(expected)
+
+
+def test_a_disk_that_fills_is_told_and_leaves_nothing(tmp_path: Path) -> None:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    options = ["-t", "tmpfs", "-o", "size=64k", "tmpfs", str(disk)]
+    if subprocess.run(["mount", *options], capture_output=True, check=False).returncode:
+        pytest.skip("no right to mount a small disk here")
+    try:
+        (tmp_path / "f").write_bytes(LINES)
+        for arguments in (["import", "f", "-o", "disk/g"], ["export", "atlas", "-o", "disk/a.txt"]):
+            sentence = told(nqe(*arguments, cwd=tmp_path))
+            assert "cannot be written (no space left on device); free some space" in sentence
+            assert sentence.startswith(arguments[-1])
+            assert files(disk) == []
+    finally:
+        subprocess.run(["umount", str(disk)], check=True)
