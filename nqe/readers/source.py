@@ -6,6 +6,7 @@ import bz2
 import gzip
 import io
 import re
+import select
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 STDIN = "-"
 CHUNK = 1 << 20
 HEAD = 1 << 16
+# So many milliseconds a pipe is waited for at a time.
+PATIENCE = 200
 
 Stream = IO[bytes]
 
@@ -44,14 +47,12 @@ _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 class _Raw(io.RawIOBase):
-    """The bytes of a file, of which the first can be looked at.
-
-    It is written in Python so that Ctrl-C is noticed between two reads: a buffer over the file
-    itself would go on filling in C, and wait for a silent pipe with the signal unseen.
-    """
+    """The bytes of a file or pipe, of which the first can be looked at."""
 
     def __init__(self, file: Stream) -> None:
         self._file, self._seen = file, b""
+        self._poll = select.poll()
+        self._poll.register(file, select.POLLIN)
 
     def readable(self) -> bool:
         """Always."""
@@ -59,7 +60,7 @@ class _Raw(io.RawIOBase):
 
     def peek(self, size: int) -> bytes:
         """The first bytes, which are read again later; fewer only where there are no more."""
-        while len(self._seen) < size and (more := self._file.read(size - len(self._seen))):
+        while len(self._seen) < size and (more := self._next(size - len(self._seen))):
             self._seen += more
         return self._seen
 
@@ -67,9 +68,15 @@ class _Raw(io.RawIOBase):
         """Fill a buffer as far as one read goes."""
         view = memoryview(buffer)
         chunk, self._seen = self._seen[: len(view)], self._seen[len(view) :]
-        chunk = chunk or self._file.read(len(view))
+        chunk = chunk or self._next(len(view))
         view[: len(chunk)] = chunk
         return len(chunk)
+
+    def _next(self, size: int) -> bytes:
+        # Ctrl-C just before a read of a silent pipe would go unseen until the pipe speaks.
+        while not self._poll.poll(PATIENCE):
+            pass
+        return self._file.read(size)
 
 
 class Watch(Protocol):
