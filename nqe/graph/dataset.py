@@ -97,6 +97,12 @@ class Dataset:
         """Read a folder that `save` wrote."""
         return cls(*storage.load(Path(folder)))
 
+    def __repr__(self) -> str:
+        sizes = ", ".join(f"{name} {len(facts):,}" for name, facts in self.splits.items())
+        names = self.vocabulary
+        counts = f"{len(names.entities):,} entities, {len(names.relations):,} relations"
+        return f"<Dataset of {counts}; facts: {sizes or 'none'}>"
+
     def __eq__(self, other: object) -> bool:
         """Whether both have the same ids and the same facts in the same splits."""
         if not isinstance(other, Dataset):

@@ -12,6 +12,9 @@ from nqe.graph.facts import Integers
 
 Booleans = npt.NDArray[np.bool_]
 
+# Up to so many values Python's own set is quicker than array operations.
+SHORT = 16
+
 
 @dataclass(frozen=True, eq=False, slots=True)
 class EntitySet:
@@ -57,13 +60,11 @@ class EntitySet:
         return EntitySet(self.members, not self.inverted)
 
     def __and__(self, other: EntitySet) -> EntitySet:
-        match self.inverted, other.inverted:
-            case True, True:
-                return EntitySet(_union(self.members, other.members), inverted=True)
-            case True, False:
-                return EntitySet(other.members[self.contains(other.members)])
-            case _:
-                return EntitySet(self.members[other.contains(self.members)])
+        if not self.inverted:
+            return EntitySet(self.members[other.contains(self.members)])
+        if not other.inverted:
+            return EntitySet(other.members[self.contains(other.members)])
+        return EntitySet(_union(self.members, other.members), inverted=True)
 
     def __or__(self, other: EntitySet) -> EntitySet:
         if self.inverted or other.inverted:
@@ -81,9 +82,9 @@ class EntitySet:
 
 def sorted_contains(sorted_values: Integers, values: Integers) -> Booleans:
     """For each value, whether it is among the sorted ones (of which there is at least one)."""
+    # A value beyond the last is clipped to the last, which it does not equal.
     places = sorted_values.searchsorted(values)
-    places[places == len(sorted_values)] = 0
-    found: Booleans = sorted_values[places] == values
+    found: Booleans = sorted_values.take(places, mode="clip") == values
     return found
 
 
@@ -91,6 +92,8 @@ def distinct(values: Integers) -> Integers:
     """The values, sorted, each once: `np.unique` without its overhead on short arrays."""
     if len(values) < 2:
         return values
+    if len(values) <= SHORT:
+        return np.array(sorted(set(values.tolist())))
     ordered = np.sort(values)
     new = np.empty(len(ordered), dtype=bool)
     new[0] = True

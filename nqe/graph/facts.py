@@ -31,6 +31,9 @@ class Facts:
     def __len__(self) -> int:
         return len(self.subject)
 
+    def __repr__(self) -> str:
+        return f"<Facts: {len(self):,} rows, {len(self.value):,} qualifiers>"
+
     @cached_property
     def qualifier_count(self) -> Integers:
         """How many qualifiers each fact has."""

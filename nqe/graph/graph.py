@@ -52,6 +52,10 @@ class Graph:
     def __len__(self) -> int:
         return len(self.facts)
 
+    def __repr__(self) -> str:
+        names = f"{self.entity_count:,} entities, {self.relation_count:,} relations"
+        return f"<Graph of {len(self):,} facts, {names}>"
+
     def __iter__(self) -> Iterator[Fact]:
         return map(self.fact, range(len(self)))
 
@@ -76,18 +80,32 @@ class Graph:
 
     def answers(self, pattern: Pattern, max_bindings: int | None = None) -> EntitySet:
         """The entities that stand in the asked slot of the facts that match."""
+        self._check(pattern)
         return lookup.answers(self.index, pattern, max_bindings)
 
     def answers_many(
         self, patterns: Sequence[Pattern] | Patterns, max_bindings: int | None = None
     ) -> list[EntitySet]:
         """The answers of each pattern, all of them worked on together."""
+        if not isinstance(patterns, Patterns):
+            for pattern in patterns:
+                self._check(pattern)
         flat = patterns if isinstance(patterns, Patterns) else Patterns.of(patterns)
         return matching.match(self.index, flat, max_bindings).answers()
 
     def matches(self, pattern: Pattern, max_bindings: int | None = None) -> Integers:
         """The rows of the facts that match a pattern, in ascending order."""
+        self._check(pattern)
         return lookup.matches(self.index, pattern, max_bindings)
+
+    def _check(self, pattern: Pattern) -> None:
+        """Refuse numbers that name nothing here, such as those of another graph."""
+        known = [slot for slot in pattern.slots if isinstance(slot, int)]
+        relations = (pattern.relation, *pattern.attributes)
+        if not all(0 <= number < self.relation_count for number in relations) or not all(
+            0 <= number < self.entity_count for number in known
+        ):
+            raise NqeError(f"{pattern} names nothing in {self!r}; use numbers of its vocabulary")
 
     def mentions(self, entity: int) -> Integers:
         """The rows of the facts that hold an entity in any slot, in ascending order."""

@@ -56,7 +56,9 @@ def _matching(index: Index, pattern: Pattern, skipped: int | None, limit: int | 
     if pattern.closed and len(rows):
         rows = rows[index.facts.qualifier_count[rows] == len(pattern.attributes)]
     for slot, restriction in enumerate(pattern.slots):
-        if slot not in (chosen, skipped) and len(rows):
+        if slot in (chosen, skipped) or (restriction is None and slot < FIRST_QUALIFIER):
+            continue
+        if len(rows):
             rows = rows[_fits(index, pattern, slot, restriction, rows)]
     return rows
 

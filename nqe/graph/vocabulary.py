@@ -56,6 +56,9 @@ class Names:
     def __len__(self) -> int:
         return len(self.ids)
 
+    def __repr__(self) -> str:
+        return f"<Names: {len(self):,} of kind {self.kind}>"
+
     def describe(self, descriptions: Mapping[str, Description]) -> Names:
         """The same names with what is said of them; ids not among these names are passed over."""
         labels, texts, aliases = list(self.labels), list(self.descriptions), dict(self.aliases)

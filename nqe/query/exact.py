@@ -50,6 +50,10 @@ class Result:
         """The answers as a person calls them."""
         return [self.graph.vocabulary.entities.name(entity) for entity in self.answers.tolist()]
 
+    def __repr__(self) -> str:
+        shown = ", ".join(self.labels[:5]) + (", …" if len(self) > 5 else "")
+        return f"<Result: {len(self):,} answers: {shown}>"
+
     def __len__(self) -> int:
         return self.sets[-1].size(self.graph.entity_count)
 
@@ -100,10 +104,13 @@ def run(plan: Plan, graph: Graph, max_bindings: int | None = None) -> list[Entit
     sets: list[EntitySet] = []
     index = graph.index
     for step, ready in zip(plan.steps, plan.patterns, strict=True):
+        if ready is not None:
+            sets.append(lookup.answers(index, ready, max_bindings))
+            continue
         inputs = [sets[i] for i in step.inputs]
         match step.op:
             case Op.PROJECTION:
-                pattern = ready or filled_pattern(step, inputs)
+                pattern = filled_pattern(step, inputs)
                 sets.append(lookup.answers(index, pattern, max_bindings))
             case Op.AND:
                 sets.append(reduce(and_, inputs))

@@ -9,7 +9,6 @@ from typing import Any
 
 from nqe.errors import QueryError
 
-
 _VARIABLE = re.compile(r"\w+")
 
 

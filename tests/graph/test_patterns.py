@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import ENTITIES, RELATIONS, patterns, small_graphs
 
-from nqe.errors import TooManyBindings
+from nqe.errors import NqeError, TooManyBindings
 from nqe.graph import EntitySet, Fact, Graph, Pattern, matching
 from nqe.graph.pattern import Restriction
 
@@ -192,3 +192,12 @@ def test_a_pattern_with_a_slot_too_few_or_too_many_is_refused(
 def test_a_pattern_that_asks_for_a_slot_it_lacks_is_refused() -> None:
     with pytest.raises(ValueError, match="asked slot 2 is not one of 2"):
         Pattern(0, (None, None), (), asked=2)
+
+
+def test_numbers_that_name_nothing_are_refused() -> None:
+    graph = Graph.of([Fact("a", "r", "b")])
+    for pattern in (Pattern(0, (2, None)), Pattern(1, (None, None)), Pattern(0, (None, -1))):
+        with pytest.raises(NqeError, match="names nothing in <Graph of 1 facts"):
+            graph.answers(pattern)
+        with pytest.raises(NqeError, match="names nothing"):
+            graph.answers_many([pattern])
