@@ -2,13 +2,38 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from nqe.cli import printing
 
-ENTITY = "Switzerland"
+if TYPE_CHECKING:
+    from nqe.graph import Graph
+
+ENTITY = "Romansh"
+
+QUESTIONS = (
+    (
+        "Which countries share a border with France?",
+        "?x: borders(?x, France)",
+    ),
+    (
+        "In which years did countries that border Germany or Russia begin to pay in euros?",
+        "?year: currency(?x, Euro; start_year: ?year) "
+        "and (borders(?x, Germany) or borders(?x, Russia))",
+    ),
+    (
+        "Which countries of Europe border a euro country, but neither pay in euros "
+        "nor have an official language in Cyrillic script?",
+        "?x: continent(?x, Europe) and borders(?x, ?y) and currency(?y, Euro) "
+        "and not (currency(?x, Euro) or speaks(?x, ?l; official_status: official) "
+        'and written_in(?l, "Cyrillic script"))',
+    ),
+)
 
 
 def add_to(app: typer.Typer) -> None:
@@ -21,9 +46,9 @@ def demo(
         str, typer.Option("-o", "--output", help="The graph folder to write.")
     ] = "atlas.graph",
 ) -> None:
-    """Build the embedded graph, count it, and show one of its entities.
+    """Build the embedded graph, look around in it, and ask it three questions.
 
-    Example: nqe demo -o atlas.graph
+    Example: nqe demo -o /tmp/atlas.graph
     """
     from nqe.cli.tables import print_entity, print_statistics
     from nqe.demo import demo_dataset
@@ -33,7 +58,33 @@ def demo(
     dataset = demo_dataset()
     dataset.save(output)
     printing.note(f"atlas, a graph of the world, is now in {output}")
-    print_statistics(statistics(dataset))
+    print_statistics(statistics(dataset, top=5))
     graph = dataset.graph
     print_entity(portrait(graph, graph.vocabulary.entities.resolve(ENTITY)), limit=12)
-    printing.note(f"\nNow look around: nqe show {output} Japan, nqe find {output} 'new y'")
+    for question, query in QUESTIONS:
+        _ask(graph, question, query)
+    printing.note(f"\nNow ask your own: {_program()} shell {output}")
+
+
+def _ask(graph: Graph, question: str, query: str) -> None:
+    """Show a question, its plan, its answers, and why the first is one."""
+    from nqe.cli.answers import Asker
+    from nqe.query import execute
+    from nqe.query.drawing import text_tree
+
+    result = execute(query, graph)
+    printing.heading(question)
+    printing.say(query)
+    printing.say()
+    printing.say(text_tree(result.plan, graph.vocabulary))
+    printing.say()
+    Asker(graph, top=12).show(query)
+    if len(result):
+        printing.say(f"\nWhy {result.labels[0]}:")
+        printing.say(str(result.proof(int(result.answers[0]))))
+
+
+def _program() -> str:
+    """How this program was called, so that the next command can be typed."""
+    name = Path(sys.argv[0]).name
+    return sys.argv[0] if name == "nqe" and shutil.which("nqe") is None else "nqe"
