@@ -19,6 +19,8 @@ class ReadContent(Protocol):
 
 
 COMMAND = (sys.executable, "-m", "nqe")
+# What a user's process has: output is buffered, whatever the tests themselves run under.
+ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,7 @@ def nqe(
         capture_output=True,
         timeout=300,
         check=False,
-        env=os.environ | (env or {}),
+        env=ENVIRONMENT | (env or {}),
     )
     return Run(done.returncode, done.stdout.decode(), done.stderr.decode())
 

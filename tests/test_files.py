@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -60,6 +62,40 @@ def test_a_failure_leaves_the_old_folder_and_nothing_else(
         write()
     assert (path / "mark").read_text() == "old"
     assert names(tmp_path) == ["graph"]
+
+
+INTERRUPTED_SWAP = """
+import sys
+from pathlib import Path
+from nqe.files import new_folder
+
+renames = 0
+
+def interrupt(event, arguments):
+    global renames
+    renames += event == "os.rename"
+    if event == "os.rename" and renames == {number}:
+        raise KeyboardInterrupt
+
+sys.addaudithook(interrupt)
+with new_folder(Path("graph"), "mark") as temporary:
+    (temporary / "mark").write_text("new")
+"""
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_an_interrupt_while_folders_change_places_keeps_the_old_one(
+    tmp_path: Path, number: int
+) -> None:
+    with new_folder(tmp_path / "graph", "mark") as temporary:
+        (temporary / "mark").write_text("old")
+    script = INTERRUPTED_SWAP.format(number=number)
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=tmp_path, capture_output=True, check=False
+    )
+    assert b"KeyboardInterrupt" in done.stderr
+    assert names(tmp_path) == ["graph"]
+    assert (tmp_path / "graph" / "mark").read_text() == "old"
 
 
 def test_folders_made_for_a_failed_output_are_taken_away(tmp_path: Path) -> None:

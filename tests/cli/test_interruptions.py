@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from helpers import COMMAND, files, nqe, told
+from helpers import COMMAND, ENVIRONMENT, files, nqe, told
 
 INTERRUPTED = "nqe: interrupted; nothing is left half-written\n"
 LINES = "".join(f"e{i},r,e{i + 1},q,e{i % 97}\n" for i in range(20_000)).encode()
@@ -24,6 +24,7 @@ def started(*arguments: str, cwd: Path) -> Iterator[subprocess.Popen[bytes]]:
         process = subprocess.Popen(
             [*COMMAND, *arguments],
             cwd=cwd,
+            env=ENVIRONMENT,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

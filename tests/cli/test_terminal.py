@@ -9,13 +9,13 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from helpers import COMMAND
+from helpers import COMMAND, ENVIRONMENT
 
 
 def on_terminal(*arguments: str, cwd: Path) -> str:
     """What a run of `nqe` writes to a terminal."""
     ours, theirs = pty.openpty()
-    environment = os.environ | {"TERM": "xterm", "COLUMNS": "160", "LINES": "50"}
+    environment = ENVIRONMENT | {"TERM": "xterm", "COLUMNS": "160", "LINES": "50"}
     with subprocess.Popen(
         [*COMMAND, *arguments], cwd=cwd, env=environment, stdin=theirs, stdout=theirs, stderr=theirs
     ) as process:

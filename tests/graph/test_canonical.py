@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
+from itertools import pairwise
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,6 +14,7 @@ from strategies import small_facts, wild_facts
 
 from nqe.errors import InputError, NqeError
 from nqe.graph import Dataset, Fact, Graph
+from nqe.graph.facts import concatenate
 
 SEVERAL = st.lists(small_facts, min_size=1, max_size=20)
 
@@ -28,6 +32,24 @@ def test_the_order_of_facts_and_of_qualifiers_makes_no_difference(
     assert Graph.of(other) == Graph.of(facts)
     one, two = Dataset.of({"train": facts}), Dataset.of({"train": other})
     assert one.fingerprint == two.fingerprint
+
+
+@given(SEVERAL, st.data())
+def test_columns_in_any_order_have_one_canonical_form(
+    facts: list[Fact], data: st.DataObject
+) -> None:
+    columns = Graph.of(facts).facts
+    rows = data.draw(st.permutations(range(len(columns))))
+    taken = columns.take(np.array(rows, dtype=np.int64))
+    order = [
+        place
+        for start, end in pairwise(taken.offset.tolist())
+        for place in data.draw(st.permutations(range(start, end)))
+    ]
+    mixed = replace(taken, attribute=taken.attribute[order], value=taken.value[order])
+    assert mixed.canonical().equals(columns)
+    twice = concatenate([mixed, columns]).canonical()
+    assert twice.equals(replace(columns, count=2 * columns.count))
 
 
 @given(SEVERAL)

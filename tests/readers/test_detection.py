@@ -17,6 +17,7 @@ from nqe.readers import Columns
         ("a,r,b", Fact("a", "r", "b")),
         ("\n  \na,r,b\n", Fact("a", "r", "b")),
         ("BZhang,knows,Li\n", Fact("BZhang", "knows", "Li")),
+        ("BZh5,r,b\n", Fact("BZh5", "r", "b")),
         ("PAR1s,r,o\n", Fact("PAR1s", "r", "o")),
         ('"{a",r,b\n', Fact("{a", "r", "b")),
         ('{"subject": "a", "relation": "r", "object": "b"}', Fact("a", "r", "b")),

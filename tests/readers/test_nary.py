@@ -80,6 +80,15 @@ def test_every_value_of_a_line_stands_in_its_fact_whatever_the_order_of_roles(
     assert _from_json(json.dumps(mixed)) == fact
 
 
+def test_of_several_marked_triples_the_first_by_name_is_the_main_one(
+    read_content: ReadContent,
+) -> None:
+    roles = {f"P{i}{mark}": f"{i}{mark}" for i in range(9, 0, -1) for mark in ("_h", "_t")}
+    fact = read_json(read_content, roles)
+    assert (fact.subject, fact.relation, fact.object) == ("1_h", "P1", "1_t")
+    assert len(fact.qualifiers) == 16
+
+
 def test_a_pair_equal_to_the_main_one_stays_a_qualifier(read_content: ReadContent) -> None:
     roles = {"P1_h": ["a", "a"], "P1_t": ["b", "b"]}
     expected = Fact("a", "P1", "b", (("P1_h", "a"), ("P1_t", "b")))
