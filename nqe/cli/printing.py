@@ -6,12 +6,15 @@ import dataclasses
 import json
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 Cell = str | int | float | None
+
+# Columns that stand out on a terminal.
+STYLES = {"label": "bold cyan", "id": "dim"}
 
 
 def on_terminal() -> bool:
@@ -56,7 +59,11 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> None:
     drawn = Table(box=SIMPLE_HEAD, pad_edge=False)
     for place, name in enumerate(columns):
         number = bool(rows) and all(isinstance(row[place], int | float) for row in rows)
-        drawn.add_column(_escape(name), justify="right" if number else "left")
+        side: Literal["left", "right"] = "right" if number else "left"
+        # Ids must stay whole, so that they can be copied.
+        drawn.add_column(
+            _escape(name), justify=side, style=STYLES.get(name, ""), no_wrap=name == "id"
+        )
     for row in rows:
         drawn.add_row(*(_shown(cell) for cell in row))
     console().print(drawn)

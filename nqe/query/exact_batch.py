@@ -75,8 +75,14 @@ def run_many(plans: Sequence[Plan], graph: Graph, max_bindings: int | None = Non
     return run_table(StepTable.of(plans), graph, max_bindings)
 
 
-def run_table(table: StepTable, graph: Graph, max_bindings: int | None = None) -> StepSets:
-    """The sets of every step of a table."""
+def run_table(
+    table: StepTable,
+    graph: Graph,
+    max_bindings: int | None = None,
+    other: Graph | None = None,
+    sees_other: Booleans | None = None,
+) -> StepSets:
+    """The sets of every step of a table; steps that `sees_other` marks run over the other graph."""
     count = len(table.steps)
     sets = StepSets(
         table,
@@ -89,7 +95,11 @@ def run_table(table: StepTable, graph: Graph, max_bindings: int | None = None) -
     children = _Children.of(table)
     for depth in range(int(depths.max(initial=-1)) + 1):
         now = depths == depth
-        _project(np.flatnonzero(now & (op == Op.PROJECTION)), sets, graph, max_bindings)
+        project = now & (op == Op.PROJECTION)
+        if other is not None and sees_other is not None:
+            _project(np.flatnonzero(project & sees_other), sets, other, max_bindings)
+            project &= ~sees_other
+        _project(np.flatnonzero(project), sets, graph, max_bindings)
         _combine(np.flatnonzero(now & ((op == Op.AND) | (op == Op.OR))), sets, children, graph)
         _negate(np.flatnonzero(now & (op == Op.NOT)), sets, children)
     return sets

@@ -1,0 +1,28 @@
+"""Presets of sampling: the benchmarks of the field, made anew."""
+
+from __future__ import annotations
+
+from nqe.errors import choose
+from nqe.settings import SamplingSettings
+
+CONJUNCTIVE = ("1p", "2p", "3p", "2i", "3i", "pi", "ip")
+
+PRESETS = {
+    # The paper's WD50K-NFOL: all shapes, closed atoms, any slot.
+    "wd50k-nfol": SamplingSettings(match="closed", train=20_000, valid=1_000, test=2_000),
+    # StarQE's WD50K-QE: conjunctive shapes, object slots, a qualifier an atom, open atoms.
+    "wd50k-qe": SamplingSettings(
+        shapes=CONJUNCTIVE,
+        match="open",
+        slots=("object",),
+        qualifiers=1,
+        train=30_000,
+        valid=1_000,
+        test=2_000,
+    ),
+}
+
+
+def preset(name: str) -> SamplingSettings:
+    """The settings of a preset."""
+    return choose(PRESETS, name, "preset")
