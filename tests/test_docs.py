@@ -6,6 +6,7 @@ An HTML comment above a fenced block says what the block is:
 - `<!-- output -->`: what the Python block before it prints.
 Blocks of `python` and commands (`$ …`) of `console` run in the order of the page, in one folder.
 What a page shows of the output must be the output; `…` stands for what it leaves out.
+A picture that the page shows is one that its examples have drawn, under the same name.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ BLOCK = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 COMMAND = re.compile(r"^\$ (?P<command>(?:.*\\\n)*.*)\n(?P<shown>(?:(?!\$ ).*\n)*)", re.MULTILINE)
+PICTURE = re.compile(r"!\[[^\]]*\]\((?P<path>pictures/[^)]+)\)")
 LINK = re.compile(r"\]\((?!\w+:)(?P<path>[^)#]+)[^)]*\)")
 OMITTED = "…"
 # What would make a terminal differ from one machine to another.
@@ -118,6 +120,13 @@ def run_python(page: Path, block: Block, namespace: dict[str, object]) -> str:
     return printed.getvalue()
 
 
+def check_pictures(page: Path) -> None:
+    for found in PICTURE.finditer(page.read_text(encoding="utf-8")):
+        shown = page.parent / found["path"]
+        drawn = Path(shown.name).read_text(encoding="utf-8")
+        assert shown.read_text(encoding="utf-8") == drawn, f"{page.name}: draw {shown.name} again"
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_a_pages_examples_run_and_print_what_it_shows(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -136,6 +145,7 @@ def test_a_pages_examples_run_and_print_what_it_shows(
             printed = run_python(page, block, namespace)
         elif block.language == "console":
             run_commands(page, block)
+    check_pictures(page)
 
 
 @pytest.mark.parametrize("page", TEXTS, ids=lambda page: page.name)
