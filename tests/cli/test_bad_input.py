@@ -108,6 +108,10 @@ def test_an_output_that_cannot_be_is_told_before_the_reading(tmp_path: Path) -> 
     (tmp_path / "taken").write_bytes(b"")
     sentence = told(nqe("import", "not-even-there", "-o", "taken", cwd=tmp_path))
     assert sentence.startswith("taken: a file of that name exists")
+    (tmp_path / "web").mkdir()
+    (tmp_path / "web" / "manifest.json").write_text('{"name": "my web page"}')
+    sentence = told(nqe("import", "not-even-there", "-o", "web", cwd=tmp_path))
+    assert sentence.startswith("web: the folder holds other files")
 
 
 @pytest.fixture

@@ -25,6 +25,7 @@ def started(*arguments: str, cwd: Path) -> Iterator[subprocess.Popen[bytes]]:
             [*COMMAND, *arguments],
             cwd=cwd,
             env=ENVIRONMENT,
+            bufsize=0,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -41,8 +42,8 @@ def started(*arguments: str, cwd: Path) -> Iterator[subprocess.Popen[bytes]]:
 def ending(process: subprocess.Popen[bytes]) -> tuple[int, str]:
     """The exit code, and what stands on standard error."""
     assert process.stderr is not None
-    text = process.stderr.read().decode()
-    return process.wait(timeout=60), text
+    code = process.wait(timeout=60)
+    return code, process.stderr.read().decode()
 
 
 def test_ctrl_c_during_an_import_from_a_named_pipe_leaves_nothing(tmp_path: Path) -> None:
@@ -68,7 +69,6 @@ def test_ctrl_c_during_an_import_from_standard_input_leaves_what_was_there(
     with started("import", "-", "-o", "g.graph", cwd=tmp_path) as process:
         assert process.stdin is not None
         process.stdin.write(LINES)
-        process.stdin.flush()
         process.send_signal(signal.SIGINT)
         assert ending(process) == (130, INTERRUPTED)
     assert files(tmp_path) == before

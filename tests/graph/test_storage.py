@@ -103,6 +103,14 @@ def test_saving_again_replaces_the_whole_folder(saved: Path) -> None:
     assert [path.name for path in saved.parent.iterdir()] == ["graph"]
 
 
+def test_a_folder_with_a_manifest_of_something_else_is_not_replaced(tmp_path: Path) -> None:
+    (tmp_path / "manifest.json").write_text('{"name": "my web page"}')
+    (tmp_path / "index.html").touch()
+    with pytest.raises(StorageError, match="the folder holds other files"):
+        Dataset.of(FACTS).save(tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["index.html", "manifest.json"]
+
+
 def change_manifest(**changes: Any) -> Callable[[Path], None]:
     def change(folder: Path) -> None:
         path = folder / "manifest.json"
