@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         variables,
     )
     from nqe.readers import read, write
+    from nqe.sampling import sample
 
 __version__ = version.VERSION
 
@@ -57,6 +58,7 @@ _HOMES = {
     "execute_many": "nqe.query",
     "parse": "nqe.query",
     "read": "nqe.readers",
+    "sample": "nqe.sampling",
     "statistics": "nqe.graph.statistics",
     "variables": "nqe.query",
     "write": "nqe.readers",
@@ -85,6 +87,7 @@ __all__ = [
     "execute_many",
     "parse",
     "read",
+    "sample",
     "statistics",
     "variables",
     "write",

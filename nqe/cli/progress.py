@@ -57,3 +57,41 @@ class ReadingProgress:
         elapsed = self._progress.tasks[self._task].elapsed or 0.0
         rate = facts / elapsed if elapsed else 0.0
         self._progress.update(self._task, completed=position, facts=facts, rate=rate)
+
+
+class SamplingProgress:
+    """Watches the sampler; shows nothing when standard error is not a terminal."""
+
+    def __init__(self) -> None:
+        self._progress = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TaskProgressColumn(),
+            TextColumn("{task.completed:,.0f} queries, {task.speed:,.0f}/s"),
+            TimeRemainingColumn(),
+            console=Console(stderr=True),
+            transient=True,
+        )
+        self._task: TaskID | None = None
+
+    def __enter__(self) -> SamplingProgress:
+        if self._progress.console.is_terminal:
+            self._progress.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._progress.stop()
+
+    def start(self, total: int) -> None:
+        """So many queries are wanted."""
+        self._task = self._progress.add_task("sampling", total=total)
+
+    def update(self, done: int, what: str) -> None:
+        """So many are there."""
+        if self._task is not None:
+            self._progress.update(self._task, completed=done, description=what)

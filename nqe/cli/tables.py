@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from nqe.cli.printing import heading, say, table
 from nqe.graph.portrait import LabelledFact, Portrait
 from nqe.graph.statistics import Frequency, Statistics
+from nqe.graph.vocabulary import Vocabulary
+from nqe.sampling.report import SplitReport
 
 
 def print_statistics(numbers: Statistics) -> None:
@@ -70,3 +72,34 @@ def _facts(title: str, facts: Sequence[LabelledFact], limit: int) -> None:
 def _row(fact: LabelledFact) -> tuple[str, str, str, str]:
     pairs = ", ".join(f"{attribute}: {value}" for attribute, value in fact.labels.qualifiers)
     return fact.labels.subject, fact.labels.relation, fact.labels.object, pairs
+
+
+def print_query_report(
+    reports: Sequence[SplitReport], vocabulary: Vocabulary, top: int = 10
+) -> None:
+    """The distributions of every split of a query set."""
+    for one in reports:
+        heading(f"{one.split}: {one.queries:,} queries")
+        most = sorted({links for counts in one.missing.values() for links in counts})
+        columns = ("shape", "queries", "answers", "hard", *(f"{n} missing" for n in most))
+        rows = [
+            (
+                name,
+                count,
+                one.answers[name],
+                one.hard_answers[name],
+                *(one.missing[name].get(links, 0) for links in most),
+            )
+            for name, count in one.shapes.items()
+        ]
+        table(columns, rows)
+        table(("entities in an atom", "atoms"), list(one.arities.items()))
+        table(("slot asked for", "queries"), list(one.asked.items()))
+        used = sorted(one.relations.items(), key=lambda pair: -pair[1])
+        say(f"{len(used):,} of {len(vocabulary.relations):,} relations stand in atoms, most often")
+        names = vocabulary.relations
+        rows_of = [(names.ids[n], names.labels[n], count) for n, count in used[:top]]
+        table(("id", "label", "atoms"), rows_of)
+        table(("drawn and not taken", "walks"), list(one.refused.items()))
+        if one.also_in_training is not None:
+            say(f"{one.also_in_training:,} are the same formula as a training query")

@@ -50,6 +50,8 @@ class QuerySet:
     settings: SamplingSettings
     splits: dict[str, QueryTable]
     refused: dict[str, dict[str, Counter[str]]]
+    overlap: dict[str, int]
+    """By split, how many queries are the same formula as one of training."""
 
 
 @dataclass(frozen=True)
@@ -95,6 +97,7 @@ def sample(
             split: {quota.shape: quota.refused for quota in quotas if quota.split == split}
             for split in splits
         },
+        _overlap(quotas),
     )
 
 
@@ -129,6 +132,15 @@ def _check(workshop: _Workshop, splits: Sequence[str]) -> None:
             )
 
 
+def _overlap(quotas: Sequence[_Quota]) -> dict[str, int]:
+    training = set[bytes]().union(*(one.signatures for one in quotas if one.split == "train"))
+    held_out = [one for one in quotas if one.split != "train"]
+    counts: Counter[str] = Counter()
+    for one in held_out:
+        counts[one.split] += len(one.signatures & training)
+    return dict(counts)
+
+
 @dataclass(eq=False)
 class _Quota:
     """How many queries of a shape a split wants, and those it has."""
@@ -143,6 +155,7 @@ class _Quota:
     next_block: int = 0
     barren: int = 0
     refused: Counter[str] = field(default_factory=Counter)
+    signatures: set[bytes] = field(default_factory=set)
 
     @property
     def open(self) -> bool:
@@ -170,6 +183,7 @@ class _Quota:
             else:
                 self.refused["enough of so many missing links"] += 1
         self.count += len(fresh)
+        self.signatures.update(block.signatures[row] for row in fresh)
         self.barren = 0 if fresh else self.barren + 1
         if fresh:
             self.blocks.append(block.table.take(np.array(fresh)))

@@ -104,20 +104,24 @@ class QueryTable:
         return Ragged(offsets(counts), sizes[projections])
 
     def asked(self) -> Integers:
-        """The kind of slot that the first projection on the way from the target asks for.
+        """The kind of slot that the target stands in: 0 subject, 1 object, 2 a qualifier's value.
 
-        0 subject, 1 object, 2 a qualifier's value.
+        Where it stands in several atoms, the first that is not under a `not` counts.
         """
-        last = self.steps.offset[1:] - 1
-        steps = self.steps.values
-        # The target's own step, or the nearest projection below it: inputs come before.
-        current = last.copy()
-        while True:
-            connective = steps[current, STEP.OP] != Op.PROJECTION
-            if not connective.any():
-                break
-            current[connective] -= 1
-        kinds: Integers = np.minimum(steps[current, STEP.ASKED], FIRST_QUALIFIER)
+        steps, query = self.steps.values, self.steps.owner
+        start = self.steps.offset[query]
+        parent = steps[:, STEP.PARENT] + start
+        about_target = steps[:, STEP.PARENT] < 0
+        negated = np.zeros(len(steps), dtype=bool)
+        for depth in range(int(steps[:, STEP.DEPTH].max(initial=0)) - 1, -1, -1):
+            now = np.flatnonzero((steps[:, STEP.DEPTH] == depth) & (steps[:, STEP.PARENT] >= 0))
+            above = parent[now]
+            about_target[now] = about_target[above] & (steps[above, STEP.OP] != Op.PROJECTION)
+            negated[now] = negated[above] | (steps[above, STEP.OP] == Op.NOT)
+        atoms = np.flatnonzero(about_target & (steps[:, STEP.OP] == Op.PROJECTION))
+        order = np.lexsort((atoms, negated[atoms], query[atoms]))
+        _, first = np.unique(query[atoms][order], return_index=True)
+        kinds: Integers = np.minimum(steps[atoms[order][first], STEP.ASKED], FIRST_QUALIFIER)
         return kinds
 
 

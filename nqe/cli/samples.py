@@ -1,0 +1,170 @@
+"""Commands about query sets: sample, queries show, queries stats."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from nqe.cli import printing
+from nqe.cli.choices import GraphArgument, JsonOption, open_dataset
+from nqe.errors import NqeError
+
+QueriesArgument = Annotated[
+    str, typer.Argument(metavar="QUERIES", help="A folder made by `nqe sample`.")
+]
+GraphOption = Annotated[
+    str | None, typer.Option("--graph", help="Where the graph is now, if it was moved.")
+]
+
+
+def add_to(app: typer.Typer) -> None:
+    """Register the commands."""
+    app.command()(sample)
+    queries = typer.Typer(help="Look at sampled queries.", no_args_is_help=True)
+    queries.command()(show)
+    queries.command()(stats)
+    app.add_typer(queries, name="queries")
+
+
+def sample(
+    dataset: GraphArgument,
+    output: Annotated[str, typer.Option("-o", "--output", help="The query set to write.")],
+    preset: Annotated[
+        str | None, typer.Option("--preset", help="wd50k-nfol or wd50k-qe; see the docs.")
+    ] = None,
+    shape: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--shape", help="A shape or tree, as 2p or And(P(P()), Not(P())); repeatable."
+        ),
+    ] = None,
+    train: Annotated[int | None, typer.Option(min=0, help="Training queries a shape.")] = None,
+    valid: Annotated[int | None, typer.Option(min=0, help="Validation queries a shape.")] = None,
+    test: Annotated[int | None, typer.Option(min=0, help="Test queries a shape.")] = None,
+    match: Annotated[
+        str | None, typer.Option("--match", help="closed (the paper's), open, or any.")
+    ] = None,
+    slots: Annotated[
+        str | None, typer.Option("--slots", help="Slots asked for: subject,object,value.")
+    ] = None,
+    draw: Annotated[
+        str | None, typer.Option("--draw", help="Begin evenly over: fact, or relation.")
+    ] = None,
+    balance: Annotated[
+        str | None, typer.Option("--balance", help="missing: evenly over missing links.")
+    ] = None,
+    max_answers: Annotated[
+        int | None, typer.Option("--max-answers", min=1, help="Leave out queries with more.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option("--seed", help="Same seed, same files.")] = None,
+    workers: Annotated[
+        int | None, typer.Option("--workers", min=1, help="Processes; all cores if absent.")
+    ] = None,
+) -> None:
+    """Draw queries with their answers from a data set: a benchmark (Python: nqe.sample).
+
+    Example: nqe sample atlas -o atlas.queries --train 100 --valid 10 --test 10
+    """
+    from nqe.cli.progress import SamplingProgress
+    from nqe.sampling import preset as preset_of
+    from nqe.sampling import sample as draw_queries
+    from nqe.sampling import save_queries
+    from nqe.settings import SamplingSettings
+
+    given: dict[str, Any] = {
+        "shapes": tuple(shape) if shape else None,
+        "train": train,
+        "valid": valid,
+        "test": test,
+        "match": match,
+        "slots": tuple(one.strip() for one in slots.split(",")) if slots else None,
+        "draw": draw,
+        "balance": balance,
+        "max_answers": max_answers,
+        "seed": seed,
+    }
+    base = preset_of(preset) if preset else SamplingSettings()
+    settings = replace(base, **{name: one for name, one in given.items() if one is not None})
+    graph = open_dataset(dataset)
+    with SamplingProgress() as watch:
+        queries = draw_queries(graph, settings, workers=workers, watch=watch)
+    save_queries(queries, output, dataset)
+    sizes = ", ".join(f"{name} {len(table):,}" for name, table in queries.splits.items())
+    printing.say(f"{output}: {sizes} queries")
+
+
+def show(
+    queries: QueriesArgument,
+    split: Annotated[str, typer.Option("--split", help="train, valid or test.")] = "test",
+    shape: Annotated[str | None, typer.Option("--shape", help="Only this shape.")] = None,
+    count: Annotated[int, typer.Option("--count", min=1, help="Queries to show.")] = 5,
+    graph: GraphOption = None,
+) -> None:
+    """Show some queries in words, with their answers (Python: nqe.sampling.load_queries).
+
+    Example: nqe queries show atlas.queries --shape 2in --count 3
+    """
+    from nqe.query.drawing import text_tree
+    from nqe.sampling import load_queries
+
+    dataset = _graph_of(queries, graph)
+    table = load_queries(queries, split)
+    rows = [row for row, name in enumerate(table.shape) if shape in (None, name)]
+    for row in rows[:count]:
+        plan = table.plan(row)
+        printing.heading(f"{split} {row}, shape {table.shape[row]}")
+        printing.say(str(plan.query(dataset.vocabulary)))
+        printing.say(text_tree(plan, dataset.vocabulary))
+        printing.say(f"easy ({len(table.easy[row])}): {_some(table.easy[row], dataset)}")
+        if split != "train":
+            printing.say(f"hard ({len(table.hard[row])}): {_some(table.hard[row], dataset)}")
+            printing.say(f"missing links: {', '.join(map(str, table.missing[row][:8].tolist()))}")
+
+
+def stats(
+    queries: QueriesArgument,
+    plot: Annotated[
+        str | None, typer.Option("--plot", help="Draw the distributions to this file.")
+    ] = None,
+    graph: GraphOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Count queries by shape, arity, slot and missing links (Python: nqe.sampling.report).
+
+    Example: nqe queries stats atlas.queries
+    """
+    from nqe.cli.tables import print_query_report
+    from nqe.files import new_file
+    from nqe.sampling.report import plot as draw_plot
+    from nqe.sampling.report import report
+
+    reports = report(queries)
+    if plot is not None:
+        with new_file(Path(plot)) as temporary:
+            draw_plot(reports, temporary)
+        printing.note(f"{plot}: written")
+    if as_json:
+        printing.json_block([vars(one) for one in reports])
+    elif plot is None:
+        print_query_report(reports, _graph_of(queries, graph).vocabulary)
+
+
+def _graph_of(queries: str, graph: str | None) -> Any:
+    """The graph of a query set: as told, or where it was when sampled; the right one."""
+    from nqe.sampling.storage import check_fingerprint, read_manifest
+
+    place = graph or read_manifest(queries)["dataset"]
+    if place is None:
+        raise NqeError(f"{queries}: does not say where its graph is; name it with --graph")
+    dataset = open_dataset(place)
+    check_fingerprint(queries, dataset.fingerprint)
+    return dataset
+
+
+def _some(entities: Any, dataset: Any) -> str:
+    names = dataset.vocabulary.entities
+    shown = ", ".join(names.name(entity) for entity in entities[:8].tolist())
+    return shown + (", …" if len(entities) > 8 else "")

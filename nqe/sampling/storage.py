@@ -1,0 +1,204 @@
+"""Query sets on disk: a folder with a Parquet file a split, and a manifest.
+
+Columns of a split's file, a row a query:
+- shape: the name of one of the 16, or the tree;
+- steps: list of {op, depth, parent, relation, asked, closed}; inputs stand before what uses them,
+  the last is the target; op is 0 projection, 1 and, 2 or, 3 not, 4 any; parent is the step that
+  uses it, -1 for the target; numbers of entities and relations are those of the graph;
+- slots: list of {step, attribute, kind, filler}, the subject, object and values of each projection;
+  attribute is -1 for subject and object; kind is 0 asked, 1 an anchor, 2 filled by a step;
+- easy, hard: the answers known before, and those that need something missing;
+- missing: for each hard answer the least number of facts it needs that are not known;
+- answer_count: how many answers there are; training keeps some of many;
+- asked: the kind of slot asked for; arities: how many entities each atom holds.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from pyarrow import parquet
+
+from nqe.errors import NqeError, StorageError
+from nqe.files import new_folder
+from nqe.graph.facts import Integers, offsets
+from nqe.sampling.sampler import QuerySet
+from nqe.sampling.table import QueryTable, Ragged, concatenate, empty
+from nqe.settings import SLOTS
+from nqe.version import VERSION
+
+MANIFEST = "manifest.json"
+FORMAT = "nqe-queries"
+FORMAT_VERSION = 1
+ROW_GROUP = 20_000
+
+_STEP = pa.struct(
+    [
+        ("op", pa.int8()),
+        ("depth", pa.int16()),
+        ("parent", pa.int16()),
+        ("relation", pa.int32()),
+        ("asked", pa.int16()),
+        ("closed", pa.int8()),
+    ]
+)
+_SLOT = pa.struct(
+    [
+        ("step", pa.int16()),
+        ("attribute", pa.int32()),
+        ("kind", pa.int8()),
+        ("filler", pa.int32()),
+    ]
+)
+
+
+def save_queries(queries: QuerySet, folder: str | Path, dataset: str | None = None) -> None:
+    """Write a query set; `dataset` is where its graph is, for those who read it later."""
+    with new_folder(Path(folder), MANIFEST) as temporary:
+        for split, table in queries.splits.items():
+            parquet.write_table(
+                _arrow(table),
+                temporary / f"{split}.parquet",
+                compression="zstd",
+                row_group_size=ROW_GROUP,
+            )
+        manifest = _manifest(queries, dataset)
+        (temporary / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
+
+
+def read_manifest(folder: str | Path) -> dict[str, Any]:
+    """The manifest of a query set, its format checked."""
+    path = Path(folder) / MANIFEST
+    if not path.is_file():
+        missing = "no such folder" if not path.parent.exists() else f"no {MANIFEST} in it"
+        raise StorageError(f"{folder}: not a query set ({missing}); make one with `nqe sample`")
+    try:
+        manifest = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise StorageError(f"{path}: damaged ({error}); sample the queries again") from error
+    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
+        raise StorageError(f"{folder}: not a query set; give a folder that `nqe sample` made")
+    if manifest.get("version") != FORMAT_VERSION:
+        raise StorageError(
+            f"{path}: format version {manifest.get('version')}, but this nqe reads "
+            f"{FORMAT_VERSION}; sample the queries again"
+        )
+    return manifest
+
+
+def read_queries(folder: str | Path, split: str) -> Iterator[QueryTable]:
+    """The queries of a split, some thousands at a time."""
+    manifest = read_manifest(folder)
+    if split not in manifest["splits"]:
+        has = ", ".join(manifest["splits"]) or "none"
+        raise NqeError(f"{folder}: no {split} queries; the set has {has}")
+    path = Path(folder) / f"{split}.parquet"
+    try:
+        file = parquet.ParquetFile(path)
+        for group in range(file.num_row_groups):
+            yield _table(file.read_row_group(group).combine_chunks())
+    except (OSError, pa.ArrowException, KeyError) as error:
+        raise StorageError(f"{path}: damaged ({error}); sample the queries again") from error
+
+
+def load_queries(folder: str | Path, split: str) -> QueryTable:
+    """All queries of a split."""
+    return concatenate(read_queries(folder, split))
+
+
+def check_fingerprint(folder: str | Path, fingerprint: str) -> None:
+    """Refuse a query set that was sampled from another graph."""
+    told = read_manifest(folder)["fingerprint"]
+    if told != fingerprint:
+        raise NqeError(
+            f"{folder}: sampled from another graph (fingerprint {told}, the graph's is "
+            f"{fingerprint}); give the graph it was sampled from, or sample again"
+        )
+
+
+def _manifest(queries: QuerySet, dataset: str | None) -> dict[str, Any]:
+    return {
+        "format": FORMAT,
+        "version": FORMAT_VERSION,
+        "written_by": f"nqe {VERSION}",
+        "fingerprint": queries.fingerprint,
+        "dataset": dataset,
+        "settings": queries.settings.to_json(),
+        "splits": {
+            split: {"queries": len(table), "shapes": _counts(table)}
+            for split, table in queries.splits.items()
+        },
+        "refused": {
+            split: {shape: dict(sorted(counts.items())) for shape, counts in shapes.items()}
+            for split, shapes in queries.refused.items()
+        },
+        "formulas_also_in_training": queries.overlap,
+    }
+
+
+def _counts(table: QueryTable) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for name in table.shape:
+        counts[name] = counts.get(name, 0) + 1
+    return counts
+
+
+def _arrow(table: QueryTable) -> Any:
+    asked = [SLOTS[kind] for kind in table.asked().tolist()]
+    return pa.table(
+        {
+            "shape": pa.array(table.shape, pa.string()).dictionary_encode(),
+            "steps": _structs(table.steps, _STEP),
+            "slots": _structs(table.slots, _SLOT),
+            "easy": _lists(table.easy, pa.int32()),
+            "hard": _lists(table.hard, pa.int32()),
+            "missing": _lists(table.missing, pa.int16()),
+            "answer_count": pa.array(table.answer_count, pa.int32()),
+            "asked": pa.array(asked, pa.string()).dictionary_encode(),
+            "arities": _lists(table.arities(), pa.int16()),
+        }
+    )
+
+
+def _lists(rows: Ragged, kind: Any) -> Any:
+    return pa.ListArray.from_arrays(pa.array(rows.offset, pa.int32()), pa.array(rows.values, kind))
+
+
+def _structs(rows: Ragged, kind: Any) -> Any:
+    columns = [pa.array(rows.values[:, place], one.type) for place, one in enumerate(kind)]
+    values = pa.StructArray.from_arrays(columns, fields=list(kind))
+    return pa.ListArray.from_arrays(pa.array(rows.offset, pa.int32()), values)
+
+
+def _table(arrow: Any) -> QueryTable:
+    if not len(arrow):
+        return empty()
+    return QueryTable(
+        tuple(arrow.column("shape").to_pylist()),
+        _ragged(arrow, "steps", _STEP),
+        _ragged(arrow, "slots", _SLOT),
+        _ragged(arrow, "easy"),
+        _ragged(arrow, "hard"),
+        _ragged(arrow, "missing"),
+        _integers(arrow.column("answer_count").chunk(0)),
+    )
+
+
+def _ragged(arrow: Any, name: str, kind: Any = None) -> Ragged:
+    column = arrow.column(name).chunk(0)
+    lengths = _integers(column.value_lengths())
+    values = column.flatten()
+    if kind is None:
+        return Ragged(offsets(lengths), _integers(values))
+    columns = [_integers(values.field(place)) for place in range(kind.num_fields)]
+    return Ragged(offsets(lengths), np.stack(columns, axis=1))
+
+
+def _integers(array: Any) -> Integers:
+    numbers: Integers = array.to_numpy(zero_copy_only=False).astype(np.int64)
+    return numbers
