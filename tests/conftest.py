@@ -24,6 +24,11 @@ settings.load_profile("nqe")
 ROOT = Path(__file__).parents[1]
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the slow groups, so that no worker is left alone with one at the end."""
+    items.sort(key=lambda item: item.get_closest_marker("xdist_group") is None)
+
+
 @pytest.fixture(scope="session")
 def root() -> Path:
     """The project's folder."""
