@@ -54,7 +54,7 @@ class TooManyBindings(NqeError):
     def __init__(self, needed: int, limit: int) -> None:
         super().__init__(
             f"a step would look at {needed:,} facts, more than the limit of {limit:,}; "
-            "name more entities in the query or raise --max-bindings"
+            "name more entities in the query or raise the limit (--max-bindings)"
         )
 
 

@@ -25,7 +25,7 @@ def main() -> None:
 
 def _run() -> int | str | None:
     """Run the program; every error that has a sentence of its own is told."""
-    from nqe.errors import NqeError
+    from nqe.errors import NqeError, QueryError
     from nqe.files import plain_reason
 
     try:
@@ -33,6 +33,9 @@ def _run() -> int | str | None:
         if code != INTERRUPTED:
             sys.stdout.flush()
         return code
+    except QueryError as error:
+        # It shows the query with a caret, on lines of their own.
+        print("nqe:", error, file=sys.stderr)
     except NqeError as error:
         _tell(str(error))
     except BrokenPipeError:

@@ -12,7 +12,7 @@ import typer
 from nqe.cli import printing
 
 if TYPE_CHECKING:
-    from nqe.graph import Graph
+    from nqe.graph import Dataset, Graph
 
 ENTITY = "Romansh"
 
@@ -63,7 +63,23 @@ def demo(
     print_entity(portrait(graph, graph.vocabulary.entities.resolve(ENTITY)), limit=12)
     for question, query in QUESTIONS:
         _ask(graph, question, query)
+    _sample(dataset, output)
     printing.note(f"\nNow ask your own: {_program()} shell {output}")
+
+
+def _sample(dataset: Dataset, output: str) -> None:
+    """Draw a small benchmark from the graph and show one of its queries."""
+    from nqe.cli.samples import show_queries
+    from nqe.sampling import sample, save_queries
+    from nqe.settings import SamplingSettings
+
+    place = str(Path(output).with_suffix(".queries"))
+    printing.heading("A benchmark of logical queries, sampled from the graph")
+    queries = sample(dataset, SamplingSettings(train=20, valid=5, test=5), workers=1)
+    save_queries(queries, place, output)
+    sizes = ", ".join(f"{name} {len(table):,}" for name, table in queries.splits.items())
+    printing.say(f"{place}: {sizes} queries of 16 shapes; one of them:")
+    show_queries(queries.splits["test"], dataset, "test", "pin", 1)
 
 
 def _ask(graph: Graph, question: str, query: str) -> None:

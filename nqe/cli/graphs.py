@@ -157,7 +157,10 @@ def export(
     ],
     format: Annotated[
         str | None,
-        typer.Option("--format", help="statements, csv, tsv or parquet; by the ending if absent."),
+        typer.Option(
+            "--format",
+            help="statements, csv, tsv, parquet, wikidata-rdf or rdf-1.2; else by the ending.",
+        ),
     ] = None,
     facts: FactsOption = "all",
 ) -> None:

@@ -75,6 +75,8 @@ def _ask_file(asker: Any, file: str, as_json: bool) -> int:
     failed = 0
     with Source(file) as source:
         for number, line in source.lines():
+            if line.lstrip().startswith("#"):
+                continue
             try:
                 if as_json:
                     printing.json_line(asker.as_json(line))
@@ -111,9 +113,9 @@ def plan(
         with new_file(Path(svg)) as temporary:
             temporary.write_text(to_svg(bound, vocabulary), encoding="utf-8")
         printing.note(f"{svg}: written")
-    elif mermaid:
+    if mermaid:
         printing.say(to_mermaid(bound, vocabulary).rstrip())
-    else:
+    elif svg is None:
         printing.say(f"shape {bound.shape_name}")
         printing.say(text_tree(bound, vocabulary))
     for warning in bound.warnings:

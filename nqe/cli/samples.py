@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from nqe.cli import printing
 from nqe.cli.choices import GraphArgument, JsonOption, open_dataset
 from nqe.errors import NqeError
+
+if TYPE_CHECKING:
+    from nqe.graph import Dataset
+    from nqe.sampling import QueryTable
 
 QueriesArgument = Annotated[
     str, typer.Argument(metavar="QUERIES", help="A folder made by `nqe sample`.")
@@ -107,11 +111,18 @@ def show(
 
     Example: nqe queries show atlas.queries --shape 2in --count 3
     """
-    from nqe.query.drawing import text_tree
     from nqe.sampling import load_queries
 
     dataset = _graph_of(queries, graph)
-    table = load_queries(queries, split)
+    show_queries(load_queries(queries, split), dataset, split, shape, count)
+
+
+def show_queries(
+    table: QueryTable, dataset: Dataset, split: str, shape: str | None, count: int
+) -> None:
+    """Print some queries of a split with their plans and answers."""
+    from nqe.query.drawing import text_tree
+
     rows = [row for row, name in enumerate(table.shape) if shape in (None, name)]
     for row in rows[:count]:
         plan = table.plan(row)
@@ -152,7 +163,7 @@ def stats(
         print_query_report(reports, _graph_of(queries, graph).vocabulary)
 
 
-def _graph_of(queries: str, graph: str | None) -> Any:
+def _graph_of(queries: str, graph: str | None) -> Dataset:
     """The graph of a query set: as told, or where it was when sampled; the right one."""
     from nqe.sampling.storage import check_fingerprint, read_manifest
 
@@ -164,7 +175,7 @@ def _graph_of(queries: str, graph: str | None) -> Any:
     return dataset
 
 
-def _some(entities: Any, dataset: Any) -> str:
+def _some(entities: Any, dataset: Dataset) -> str:
     names = dataset.vocabulary.entities
     shown = ", ".join(names.name(entity) for entity in entities[:8].tolist())
     return shown + (", …" if len(entities) > 8 else "")

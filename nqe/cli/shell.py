@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
@@ -19,7 +20,7 @@ from nqe.cli.answers import Asker
 from nqe.errors import NqeError
 from nqe.graph.graph import Graph
 from nqe.graph.vocabulary import Names
-from nqe.query.text import render_term
+from nqe.query.text import KEYWORDS, render_term
 
 HELP = """Ask a query, as ?x: borders(?x, France) and not speaks(?x, German)
   steps QUERY   also show every step
@@ -28,6 +29,9 @@ HELP = """Ask a query, as ?x: borders(?x, France) and not speaks(?x, German)
   help, quit"""
 COMPLETIONS = 20
 # What is typed of a name: back to the last sign that cannot be part of one.
+_TOKEN = re.compile(r'"(?:\\.|[^"\\])*"?|[(),;:]|[^\s()\[\],;:"&|!?]+|\S')
+_NAME = re.compile(r'"(?:\\.|[^"\\])*"|[^\s()\[\],;:"&|!?]+')
+_NEXT = (",", ";", ":")
 _TYPED = re.compile(r'("[^"]*|[^\s()\[\],;:"&|!?]+)$')
 
 
@@ -49,6 +53,10 @@ class NameCompleter(Completer):
             return
         text = typed.group().strip('"').replace("_", " ")
         names = self._expected(before[: typed.start()])
+        if names is self._names.relations:
+            for word in sorted(KEYWORDS):
+                if word.startswith(text):
+                    yield Completion(word, start_position=-len(typed.group()))
         for hit in islice(names.search(text, COMPLETIONS), COMPLETIONS):
             label = names.labels[hit.number]
             name = label if label and not self._ambiguous(names, label) else names.ids[hit.number]
@@ -61,11 +69,28 @@ class NameCompleter(Completer):
 
     def _expected(self, before: str) -> Names:
         """Inside an atom's brackets an entity is meant, after `;` an attribute, else a relation."""
-        inside = before[before.rfind("(") + 1 :]
-        after_name = bool(re.search(r"[\w\"]\s*\([^()]*$", before))
-        if not after_name or re.search(r";(?:[^:]*:[^,]*,)*[^:,]*$", inside):
-            return self._names.relations
-        return self._names.entities
+        open_brackets: list[str] = []
+        last = ""
+        for token in _TOKEN.findall(before):
+            if token == "(":
+                is_atom = bool(_NAME.fullmatch(last)) and last not in KEYWORDS
+                open_brackets.append("entity" if is_atom else "relation")
+            elif token == ")" and open_brackets:
+                open_brackets.pop()
+            elif open_brackets and token in _NEXT:
+                inside_atom = open_brackets[-1] != "relation" or token != ","
+                if inside_atom:
+                    open_brackets[-1] = self._after(token, open_brackets[-1])
+            last = token
+        expected = open_brackets[-1] if open_brackets else "relation"
+        return self._names.entities if expected.startswith("entity") else self._names.relations
+
+    @staticmethod
+    def _after(token: str, before: str) -> str:
+        """What stands next in an atom: qualifiers begin at `;`, and each has its `:`."""
+        if token == ";" or (token == "," and before == "entity of a qualifier"):
+            return "attribute"
+        return "entity of a qualifier" if token == ":" else before
 
     @staticmethod
     def _ambiguous(names: Names, label: str) -> bool:
@@ -78,13 +103,18 @@ class NameCompleter(Completer):
 
 def run_shell(graph: Graph, name: str) -> None:
     """Read, answer, repeat, until the end of the input."""
+    printing.note(f"{name}: {len(graph):,} facts. `help` for help, Ctrl-D to leave.")
+    if not sys.stdin.isatty():
+        for line in sys.stdin:
+            if line.strip():
+                answer(line.strip(), graph)
+        return
     session: PromptSession[str] = PromptSession(
         history=FileHistory(str(_history_file())),
         completer=NameCompleter(graph),
         auto_suggest=AutoSuggestFromHistory(),
         complete_while_typing=False,
     )
-    printing.note(f"{name}: {len(graph):,} facts. `help` for help, Ctrl-D to leave.")
     while True:
         try:
             line = session.prompt("nqe> ").strip()
@@ -102,7 +132,7 @@ def answer(line: str, graph: Graph) -> None:
     """Do what one line says; an error is shown and the shell goes on."""
     word, _, rest = line.partition(" ")
     try:
-        if word == "help":
+        if word == "help" or (word in ("steps", "proof", "plan") and not rest):
             printing.say(HELP)
         elif word == "plan":
             _show_plan(rest, graph)
@@ -118,7 +148,9 @@ def _show_plan(query: str, graph: Graph) -> None:
     from nqe.query import bind
     from nqe.query.drawing import text_tree
 
-    printing.say(text_tree(bind(query, graph.vocabulary), graph.vocabulary))
+    plan = bind(query, graph.vocabulary)
+    printing.say(f"shape {plan.shape_name}")
+    printing.say(text_tree(plan, graph.vocabulary))
 
 
 def _history_file() -> Path:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from nqe.cli.printing import heading, say, table
+from nqe.cli.printing import Cell, heading, say, table
 from nqe.graph.portrait import LabelledFact, Portrait
 from nqe.graph.statistics import Frequency, Statistics
 from nqe.graph.vocabulary import Vocabulary
@@ -82,7 +82,7 @@ def print_query_report(
         heading(f"{one.split}: {one.queries:,} queries")
         most = sorted({links for counts in one.missing.values() for links in counts})
         columns = ("shape", "queries", "answers", "hard", *(f"{n} missing" for n in most))
-        rows = [
+        rows: list[tuple[Cell, ...]] = [
             (
                 name,
                 count,

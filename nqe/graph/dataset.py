@@ -79,7 +79,9 @@ class Dataset:
             case "all":
                 names = list(self.splits)
             case listed:
-                names = [name.strip() for name in listed.split(",")]
+                names = [name.strip() for name in listed.split(",") if name.strip()]
+                if not names:
+                    raise NqeError(f"no split is named; the data set has {self._has()}")
         if not names:
             return Graph(self.vocabulary, empty())
         return union([self.split(name) for name in dict.fromkeys(names)])

@@ -88,14 +88,18 @@ class Names:
 
     def resolve(self, text: str) -> int:
         """The one thing a text names: an id, else a label, else an alias; `_` may be a space."""
-        for number in map(self._numbers.get, (text, text.replace(" ", "_"))):
-            if number is not None:
-                return number
+        number = self._numbers.get(text)
+        if number is not None:
+            return number
         found = self._labelled(text)
         if len(found) == 1:
             return found[0]
         if found:
             raise AmbiguousName(self.kind, text, [self.full_name(number) for number in found])
+        for spelling in (text.replace(" ", "_"), text.replace("_", " ")):
+            number = self._numbers.get(spelling)
+            if number is not None:
+                return number
         near = dict.fromkeys(self.name(hit.number) for hit in self.search(text, 3))
         raise UnknownName(self.kind, text, list(near))
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import and_, or_
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from nqe.errors import NqeError
 from nqe.graph import lookup
 from nqe.graph.dataset import Dataset
 from nqe.graph.entities import EntitySet
@@ -20,7 +23,8 @@ from nqe.query.plan import Op, Plan, Step, bind
 if TYPE_CHECKING:
     from nqe.query.proof import Proof
 
-Question = Query | Plan | str
+Question = Query | Plan | str | Mapping[str, Any]
+"""A query as a tree, a plan, text, JSON text or JSON data."""
 
 # A step may look at so many facts; beyond that it stops with a clear error.
 MAX_BINDINGS = 50_000_000
@@ -60,12 +64,15 @@ class Result:
     def __iter__(self) -> Iterator[str]:
         return iter(self.ids)
 
-    def proof(self, entity: int | str) -> Proof:
+    def proof(self, entity: int | np.integer[Any] | str) -> Proof:
         """Why an entity (its number, id or label) is an answer, step by step."""
         from nqe.query.proof import prove
 
         names = self.graph.vocabulary.entities
-        return prove(self, entity if isinstance(entity, int) else names.resolve(entity))
+        number = names.resolve(entity) if isinstance(entity, str) else int(entity)
+        if not 0 <= number < len(names):
+            raise NqeError(f"there is no entity number {number}; they go to {len(names) - 1}")
+        return prove(self, number)
 
 
 def execute(
@@ -73,7 +80,7 @@ def execute(
 ) -> Result:
     """The exact answers of a query over the facts of a graph."""
     graph = graph.graph if isinstance(graph, Dataset) else graph
-    plan = query if isinstance(query, Plan) else bind(query, graph.vocabulary)
+    plan = _plan(query, graph)
     return Result(plan, graph, tuple(run(plan, graph, max_bindings)))
 
 
@@ -87,9 +94,7 @@ def execute_many(
     from nqe.query.exact_batch import run_many
 
     graph = graph.graph if isinstance(graph, Dataset) else graph
-    plans = [
-        query if isinstance(query, Plan) else bind(query, graph.vocabulary) for query in queries
-    ]
+    plans = [_plan(query, graph) for query in queries]
     sets = run_many(plans, graph, max_bindings).sets()
     results, first = [], 0
     for plan in plans:
@@ -97,6 +102,16 @@ def execute_many(
         results.append(Result(plan, graph, tuple(sets[first:last])))
         first = last
     return results
+
+
+def _plan(query: Question, graph: Graph) -> Plan:
+    """The plan of a question; one that is bound already must fit the graph."""
+    if not isinstance(query, Plan):
+        return bind(query, graph.vocabulary)
+    entity, relation = query.largest
+    if entity >= graph.entity_count or relation >= graph.relation_count:
+        raise NqeError("the plan is bound to another graph's vocabulary; bind the query again")
+    return query
 
 
 def run(plan: Plan, graph: Graph, max_bindings: int | None = None) -> list[EntitySet]:

@@ -48,6 +48,10 @@ class _Connectives:
     def __invert__(self: Any) -> Not:
         return Not(self)
 
+    def __bool__(self) -> bool:
+        # Python's own `and`, `or` and `not` would silently drop a part of the formula.
+        raise QueryError("formulas are joined by &, | and ~, not by Python's and, or, not")
+
 
 @dataclass(frozen=True, slots=True)
 class Atom(_Connectives):
@@ -58,6 +62,11 @@ class Atom(_Connectives):
     object: Term
     qualifiers: tuple[tuple[str, Term], ...] = ()
     closed: bool = False
+
+    def __post_init__(self) -> None:
+        for term in self.terms:
+            if not isinstance(term, Variable | str):
+                raise QueryError(f"{term!r} in {self.relation}(…) is neither a name nor a variable")
 
     @property
     def terms(self) -> tuple[Term, ...]:
@@ -105,6 +114,10 @@ class Query:
 
     target: Variable
     formula: Formula
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.target, Variable):
+            raise QueryError(f"the target {self.target!r} is not a variable; write Variable('x')")
 
     @property
     def text(self) -> str:

@@ -75,6 +75,14 @@ class Anything:
 Operator = Projection | Conjunction | Disjunction | Negation | Anything
 
 
+def depth(operator: Operator) -> int:
+    """How many operators lie on the longest way down."""
+    level, count_of = [operator], 0
+    while level:
+        level, count_of = [one for above in level for one in above.inputs], count_of + 1
+    return count_of
+
+
 def is_complement(operator: Operator) -> bool:
     """Whether the answers are nearly everything: what some set leaves out."""
     match operator:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import cached_property
@@ -11,7 +11,9 @@ from typing import Any, assert_never
 import numpy as np
 
 from nqe.errors import NameLookupError, QueryError
+from nqe.graph.dataset import Dataset
 from nqe.graph.facts import Integers
+from nqe.graph.graph import Graph
 from nqe.graph.pattern import FIRST_QUALIFIER, Kind, Pattern
 from nqe.graph.vocabulary import Names, Vocabulary
 from nqe.query.formula import Query
@@ -111,6 +113,13 @@ class Plan:
         )
 
     @cached_property
+    def largest(self) -> tuple[int, int]:
+        """The largest numbers of an entity and of a relation in it."""
+        entities = (slot for step in self.steps for slot in step.slots if slot is not None)
+        relations = (n for step in self.steps for n in (step.relation, *step.attributes))
+        return max(entities, default=-1), max(relations, default=-1)
+
+    @cached_property
     def columns(self) -> tuple[Integers, Integers]:
         """The plan as two integer tables, a row a step and a row a slot; see STEP and SLOT."""
         parent = {child: number for number, step in enumerate(self.steps) for child in step.inputs}
@@ -196,18 +205,30 @@ class PlanBuilder:
         return len(self.steps) - 1
 
 
-def bind(query: Query | str, vocabulary: Vocabulary) -> Plan:
-    """The plan of a query over a vocabulary; names are ids or labels."""
-    tree = operators(parse(query) if isinstance(query, str) else query)
+def bind(query: Query | str | Mapping[str, Any], vocabulary: Vocabulary | Graph | Dataset) -> Plan:
+    """The plan of a query (a tree, text or JSON) over a vocabulary; names are ids or labels."""
+    tree = operators(as_query(query))
     builder = PlanBuilder()
-    _bind(tree, builder, vocabulary)
+    names = vocabulary if isinstance(vocabulary, Vocabulary) else vocabulary.vocabulary
+    _bind(tree, builder, names)
     warnings = (_COMPLEMENT,) if is_complement(tree) else ()
     return builder.finish(warnings)
 
 
+def as_query(query: Query | str | Mapping[str, Any]) -> Query:
+    """The query that a tree, a text, JSON text or JSON data says."""
+    if isinstance(query, Query):
+        return query
+    if isinstance(query, str):
+        return Query.from_json(query) if query.lstrip().startswith("{") else parse(query)
+    if isinstance(query, Mapping):
+        return Query.from_json(query)
+    raise QueryError(f"a query is text, JSON or a Query, not {type(query).__name__} {query!r:.60}")
+
+
 _COMPLEMENT = (
-    "the query only says what its answers are not, so nearly every entity is one; "
-    "add something they are"
+    "the query does not say what its answers are, only what they are not, so nearly every "
+    "entity is one; add something they are"
 )
 
 

@@ -22,15 +22,26 @@ from nqe.query.operators import (
     Negation,
     Operator,
     Projection,
+    depth,
 )
-from nqe.query.text import render_atom, render_formula
+from nqe.query.text import MAX_DEPTH, TOO_DEEP, render_atom, render_formula
 
 
 def operators(query: Query) -> Operator:
     """What the query computes; raises what SEMANTICS refuses, naming the variable or atom."""
-    if query.target not in variables_of(query.formula):
+    try:
+        names = variables_of(query.formula)
+    except RecursionError:
+        raise QueryError(TOO_DEEP) from None
+    if query.target not in names:
         raise QueryError(f"the target {query.target} does not occur in the query; use it")
-    return _Scope.of(query.formula, query.target).compile()
+    try:
+        tree = _Scope.of(query.formula, query.target).compile()
+    except RecursionError:
+        raise QueryError(TOO_DEEP) from None
+    if depth(tree) > MAX_DEPTH:
+        raise QueryError(TOO_DEEP)
+    return tree
 
 
 @dataclass(frozen=True)
@@ -169,11 +180,13 @@ def _second_variable(part: Or | Not, shared: list[Variable], asked: Variable) ->
     word = "not" if isinstance(part, Not) else "or"
     kept = asked if asked in shared else shared[0]
     second = next(name for name in shared if name != kept)
-    within = "the `not`" if word == "not" else "each branch of the `or`"
+    within, example = {
+        "not": ("the `not`", "not (p(?x, ?y) and q(?y, a))"),
+        "or": ("each branch of the `or`", "p(?x, a) or q(?x, ?y) and r(?y, b)"),
+    }[word]
     return (
         f"the `{word}` in {render_formula(part)} shares {second} with the rest beside {kept}, "
-        f"but may share only one; move what restricts {second} into {within}, "
-        "as in not (p(?x, ?y) and q(?y, a))"
+        f"but may share only one; move what restricts {second} into {within}, as in {example}"
     )
 
 

@@ -83,7 +83,12 @@ class _Writer:
     plan: Plan
     vocabulary: Vocabulary
     model: Model
-    numbers: Iterator[int] = field(default_factory=lambda: count(1))
+    numbers: Iterator[int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        # Every new name ends in a number; beginning beyond the target's, none can be the target.
+        digits = re.search(r"\d*$", _variable(self.plan.target))
+        self.numbers = count(1 + int(digits.group() or 0) if digits else 1)
 
     def group(self, number: int, variable: str, *, bound: bool) -> list[str]:
         """Lines that restrict a variable; not bound: they must bind it themselves."""
@@ -108,7 +113,7 @@ class _Writer:
             lines = self._entity(variable)
         for one in negative:
             inner = self.group(one, variable, bound=False)
-            lines += ["FILTER NOT EXISTS {", *_indented(inner), "}"]
+            lines += ["MINUS {", *_indented(inner), "}"]
         return lines
 
     def _sides(self, inputs: Sequence[int]) -> tuple[list[int], list[int]]:

@@ -8,12 +8,16 @@ from pathlib import Path
 from typing import Any, assert_never
 
 from lark import Lark, Token, Transformer, UnexpectedInput
+from lark.exceptions import VisitError
 
 from nqe.errors import QueryError
 from nqe.query.formula import And, Atom, Formula, Not, Or, Query, Term, Variable
 
 KEYWORDS = frozenset({"and", "or", "not", "only"})
 _WORD = re.compile(r'[^\s()\[\],;:"&|!?]+')
+
+MAX_DEPTH = 100
+TOO_DEEP = f"the query is nested more than {MAX_DEPTH} deep; split it into smaller ones"
 
 # What a person calls the grammar's terminals.
 _TERMINALS = {
@@ -39,6 +43,8 @@ def parse(text: str) -> Query:
         query: Query = _Builder().transform(_parser().parse(text))
     except UnexpectedInput as error:
         raise QueryError(_complaint(text, error)) from None
+    except (RecursionError, VisitError):
+        raise QueryError(TOO_DEEP) from None
     return query
 
 

@@ -95,12 +95,26 @@ def from_json(data: Any) -> Query:
         content = json.loads(data) if isinstance(data, str | bytes) else data
         wire = QueryWire.model_validate(content)
     except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"]) or "the query"
-        raise QueryError(f"query JSON: {place}: {first['msg'].lower()}") from None
+        raise QueryError(f"query JSON: {_complaint(error)}") from None
     except ValueError as error:
         raise QueryError(f"query JSON: not JSON ({error})") from None
     return Query(Variable(wire.target), _formula(wire.formula))
+
+
+def _complaint(error: ValidationError) -> str:
+    """Where and what, without the names of our classes."""
+    first = error.errors()[0]
+    parts = [str(part) for part in first["loc"]]
+    if any(part.endswith("Wire") or part == "str" for part in parts):
+        message = 'give a name, or {"variable": "x"}'
+    else:
+        message = first["msg"].lower()
+    kept = [
+        part
+        for place, part in enumerate(parts)
+        if part not in ("atom", "str", "VariableWire") and parts[place - 1 : place] != [part]
+    ]
+    return f"{'.'.join(kept) or 'the query'}: {message}"
 
 
 def _formula_data(formula: Formula) -> dict[str, Any]:

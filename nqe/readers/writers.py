@@ -24,10 +24,18 @@ from nqe.graph.graph import Graph
 from nqe.graph.vocabulary import Names
 from nqe.readers.cells import join
 from nqe.readers.labels import ALIAS_SEPARATOR
+from nqe.readers.rdf import RDF_FORMS
 from nqe.readers.reading import LABELS
 from nqe.readers.source import STDIN
 
-ENDINGS = {"statements": ".txt", "csv": ".csv", "tsv": ".tsv", "parquet": ".parquet"}
+ENDINGS = {
+    "statements": ".txt",
+    "csv": ".csv",
+    "tsv": ".tsv",
+    "parquet": ".parquet",
+    "rdf-1.2": ".nt",
+    "wikidata-rdf": ".nt",
+}
 MAIN = ("subject", "relation", "object")
 README = "nqe-export.txt"
 EXPORT_NOTE = "Written by `nqe export`; this folder may be replaced by the next export.\n"
@@ -115,9 +123,13 @@ def _write_stream(graph: Graph, format: str, stream: IO[bytes]) -> None:
     if format == "parquet":
         parquet.write_table(_parquet_table(graph), stream)
         return
-    separator = "\t" if format == "tsv" else ","
-    rows = map(_statement, _as_stated(graph)) if format == "statements" else _table_rows(graph)
-    lines = (join(row, separator) + "\n" for row in rows)
+    if format in RDF_FORMS:
+        lines = RDF_FORMS[format](graph)
+    else:
+        separator = "\t" if format == "tsv" else ","
+        stated = map(_statement, _as_stated(graph))
+        rows = stated if format == "statements" else _table_rows(graph)
+        lines = (join(row, separator) + "\n" for row in rows)
     while text := "".join(islice(lines, ROWS)):
         stream.write(text.encode("utf-8"))
 

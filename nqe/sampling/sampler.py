@@ -23,7 +23,7 @@ from nqe.settings import SamplingSettings
 
 TRIES = 500
 # A shape is given up when so many blocks one after another yield nothing new.
-BARREN = 12
+BARREN = 6
 # The facts that queries of a split are walked over, and those that are known.
 WORLDS: dict[str, tuple[str, str | None]] = {
     "train": ("train", None),
@@ -269,7 +269,9 @@ def _workers(
         yield lambda tasks: map(workshop.make, tasks)
         return
     # Spawned, not forked: safe whatever threads the caller runs.
-    settings = (workshop.dataset, workshop.settings)
+    # A bare copy, without what the caller's data set has built up and cached.
+    dataset = Dataset(workshop.dataset.vocabulary, workshop.dataset.splits)
+    settings = (dataset, workshop.settings)
     with ProcessPoolExecutor(count, get_context("spawn"), _start_worker, settings) as pool:
         try:
             yield lambda tasks: pool.map(_make_in_worker, tasks)

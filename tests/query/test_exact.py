@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 from formulas import TARGET, answers, positive_queries, queries
@@ -9,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import ENTITIES, RELATIONS, small_facts
 
-from nqe.errors import QueryError, TooManyBindings
+from nqe.errors import NqeError, QueryError, TooManyBindings
 from nqe.graph import Dataset, Fact, Graph
 from nqe.query import And, Not, Or, Query, bind, execute, execute_many
 from nqe.query.formula import variables_of
@@ -132,7 +134,7 @@ def test_a_complement_is_allowed_with_a_warning() -> None:
     result = execute("?x: not born(?x, Rome)", Graph.of(FILMS))
     assert "Ann" not in result.ids
     assert "Bob" in result.ids
-    assert "only says what its answers are not" in result.plan.warnings[0]
+    assert "only what they are not" in result.plan.warnings[0]
     assert not execute("?x: born(?x, Rome)", Graph.of(FILMS)).plan.warnings
 
 
@@ -145,3 +147,51 @@ def test_an_unknown_name_suggests_the_nearest() -> None:
 
 def test_no_query_at_all_is_no_answer_at_all() -> None:
     assert execute_many([], Graph.of(FILMS)) == []
+
+
+def test_a_query_may_be_text_json_or_a_tree() -> None:
+    graph = Graph.of(FILMS)
+    data = {
+        "target": "x",
+        "formula": {"relation": "born", "subject": {"variable": "x"}, "object": "Rome"},
+    }
+    for query in (data, json.dumps(data), Query.from_json(data), bind(data, graph)):
+        assert execute(query, graph).ids == ["Ann", "Cid"]
+    with pytest.raises(QueryError, match="a query is text, JSON or a Query, not int 5"):
+        execute(5, graph)  # type: ignore[arg-type]
+
+
+def test_a_plan_of_another_graph_is_refused() -> None:
+    plan = bind("?x: born(?x, Rome)", Graph.of(FILMS).vocabulary)
+    with pytest.raises(NqeError, match="bound to another graph"):
+        execute(plan, Graph.of([Fact("a", "r", "b")]))
+
+
+def test_a_proof_takes_a_number_as_results_give_it() -> None:
+    result = execute("?x: born(?x, Rome)", Graph.of(FILMS))
+    assert result.proof(result.answers[0]).entity == result.answers[0]
+    with pytest.raises(NqeError, match="there is no entity number 999"):
+        result.proof(999)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "?x: " + "not " * 400 + "born(?x, Rome)",
+        "?x: " + "not (born(?x, Rome) or " * 150 + "born(?x, Rome)" + ")" * 150,
+        "?v0: " + " and ".join(f"born(?v{i}, ?v{i + 1})" for i in range(600)),
+    ],
+)
+def test_a_query_nested_too_deep_is_refused(text: str) -> None:
+    with pytest.raises(QueryError, match="nested more than 100 deep"):
+        execute(text, Graph.of(FILMS))
+
+
+def test_a_hundred_deep_is_not_too_deep() -> None:
+    text = "?v0: " + " and ".join(f"born(?v{i}, ?v{i + 1})" for i in range(99))
+    assert execute(text, Graph.of(FILMS)).plan.shape_name.startswith("P(P(")
+
+
+def test_a_bare_word_may_write_a_space_of_an_id_or_label_as_underscore() -> None:
+    graph = Graph.of([Fact("New York", "is in", "USA")])
+    assert execute("?x: is_in(New_York, ?x)", graph).ids == ["USA"]

@@ -134,3 +134,17 @@ def test_wrong_json_is_told_by_its_place(data: object, place: str) -> None:
 def test_an_and_of_one_part_is_refused() -> None:
     with pytest.raises(QueryError, match="`and` joins two or more parts, not 1"):
         And((Atom("p", "a", "b"),))
+
+
+def test_formulas_are_not_joined_by_words_of_python() -> None:
+    (x,) = variables("x")
+    with pytest.raises(QueryError, match=r"joined by &, \| and ~"):
+        bool(atom("p", x, "a"))
+
+
+def test_what_is_no_term_is_refused() -> None:
+    (x,) = variables("x")
+    with pytest.raises(QueryError, match="5 in p"):
+        atom("p", x, 5)  # type: ignore[arg-type]
+    with pytest.raises(QueryError, match="is not a variable"):
+        Query("x", atom("p", x, "a"))  # type: ignore[arg-type]
