@@ -1,0 +1,61 @@
+"""Pickles of others, read so that nothing in them can run: builtin containers and values alone."""
+
+from __future__ import annotations
+
+import pickle
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+from nqe.errors import InputError
+
+# All that a pickle may call; it is builtin types alone, as those cannot be changed from a pickle.
+# Python 2, and protocols up to 2, say __builtin__.
+TYPES = (dict, list, tuple, set, frozenset, int)
+ALLOWED: dict[tuple[str, str], Any] = {
+    **{(home, kind.__name__): kind for home in ("builtins", "__builtin__") for kind in TYPES},
+    ("__builtin__", "long"): int,
+    ("collections", "defaultdict"): defaultdict,
+}
+
+
+class Forbidden(Exception):
+    """A pickle asks for something that is no builtin container."""
+
+
+class _Unpickler(pickle.Unpickler):
+    """Finds nothing but what is allowed; every way to call code goes through `find_class`."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        """The one thing of that name, if it is allowed."""
+        if (module, name) not in ALLOWED:
+            raise Forbidden(f"{module}.{name}")
+        return ALLOWED[module, name]
+
+    def persistent_load(self, number: Any) -> Any:
+        """Refuse what only the pickle's author could look up."""
+        raise Forbidden(f"a persistent id {number!r}")
+
+
+def load(path: Path) -> Any:
+    """What a pickle holds; Python 2's texts are taken as latin-1."""
+    try:
+        with path.open("rb") as file:
+            return _Unpickler(file, encoding="latin-1").load()
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise InputError(f"{path}: cannot be read ({reason}); check the path") from error
+    except Forbidden as error:
+        raise InputError(
+            f"{path}: the pickle asks for {error}, which is not a builtin container and could "
+            "run code; nothing was run, convert the file to plain dicts, lists and sets"
+        ) from error
+    except Exception as error:  # whatever wrong bytes make the unpickler say
+        raise InputError(
+            f"{path}: not a whole pickle ({_reason(error)}); download or copy the file again"
+        ) from error
+
+
+def _reason(error: Exception) -> str:
+    text = " ".join(str(error).split()) or type(error).__name__
+    return text[:100]
