@@ -39,7 +39,7 @@ class Matches:
 
 def match(index: Index, patterns: Patterns, max_bindings: int | None = None) -> Matches:
     """Match all patterns; raises when one of them would look at more than `max_bindings` facts."""
-    work = _Work(index, patterns)
+    work = _Work(index, patterns, max_bindings)
     largest = int(work.cost.max(initial=0))
     if max_bindings is not None and largest > max_bindings:
         raise TooManyBindings(largest, max_bindings)
@@ -68,8 +68,9 @@ def _blocks(cost: Integers) -> Iterator[tuple[int, int]]:
 class _Work:
     """The patterns with everything worked out that does not depend on the candidate facts."""
 
-    def __init__(self, index: Index, patterns: Patterns) -> None:
+    def __init__(self, index: Index, patterns: Patterns, max_bindings: int | None) -> None:
         self.index, self.facts, self.patterns = index, index.facts, patterns
+        self.max_bindings = max_bindings
         slots = np.diff(patterns.first_slot)
         self.slot_pattern = np.repeat(np.arange(len(patterns)), slots)
         self.position = np.arange(len(self.slot_pattern)) - patterns.first_slot[self.slot_pattern]
@@ -250,6 +251,7 @@ class _Work:
         finished = []
         for ordinal in range(int(self._group_size.max(initial=0))):
             slot = self._group_slots[self._group_start[group] + ordinal]
+            self._check_ways(pattern[candidate], row[candidate])
             place, qualifier = self._expand(slot, row[candidate], used)
             candidate, group, slot = candidate[place], group[place], slot[place]
             used = [*(one[place] for one in used), qualifier]
@@ -263,6 +265,14 @@ class _Work:
         parts = zip(*finished, strict=True) if finished else ((NOTHING,),) * 3
         candidates, their_groups, answers = (np.concatenate(part) for part in parts)
         return candidates, their_groups, answers
+
+    def _check_ways(self, pattern: Integers, row: Integers) -> None:
+        """Many qualifiers of one attribute in a wide fact have very many ways to map."""
+        if self.max_bindings is None or not len(row):
+            return
+        ways = np.bincount(pattern, weights=self.facts.qualifier_count[row])
+        if ways.max() > self.max_bindings:
+            raise TooManyBindings(int(ways.max()), self.max_bindings)
 
     def _expand(
         self, slot: Integers, row: Integers, used: list[Integers]

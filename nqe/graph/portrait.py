@@ -4,9 +4,24 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from nqe.graph.fact import Fact
+from nqe.graph.fact import Fact, Qualifier
 from nqe.graph.graph import Graph
 from nqe.graph.vocabulary import Names, Vocabulary
+
+
+@dataclass(frozen=True)
+class Words:
+    """A fact in labels, its parts in the order of the fact in ids."""
+
+    subject: str
+    relation: str
+    object: str
+    qualifiers: tuple[Qualifier, ...]
+
+    def __str__(self) -> str:
+        pairs = ", ".join(f"{attribute}: {value}" for attribute, value in self.qualifiers)
+        main = f"{self.subject}, {self.relation}, {self.object}"
+        return f"({main}, {{{pairs}}})" if pairs else f"({main})"
 
 
 @dataclass(frozen=True)
@@ -14,7 +29,7 @@ class LabelledFact:
     """A fact in ids and the same in labels."""
 
     ids: Fact
-    labels: Fact
+    labels: Words
 
 
 @dataclass(frozen=True)
@@ -59,12 +74,17 @@ def portrait(graph: Graph, entity: int) -> Portrait:
 
 def labelled(graph: Graph, row: int) -> LabelledFact:
     """One fact in ids and in labels."""
-    entity, relation = graph.vocabulary.entities.name, graph.vocabulary.relations.name
+    entities, relations = graph.vocabulary.entities, graph.vocabulary.relations
     subject, main, object_, pairs = graph.facts.row(row)
-    qualifiers = tuple((relation(attribute), entity(value)) for attribute, value in pairs)
-    return LabelledFact(
-        graph.fact(row), Fact(entity(subject), relation(main), entity(object_), qualifiers)
+    # As facts in ids sort their qualifiers.
+    ordered = sorted(pairs, key=lambda pair: (relations.ids[pair[0]], entities.ids[pair[1]]))
+    words = Words(
+        entities.name(subject),
+        relations.name(main),
+        entities.name(object_),
+        tuple((relations.name(attribute), entities.name(value)) for attribute, value in ordered),
     )
+    return LabelledFact(graph.fact(row), words)
 
 
 def _labelled(graph: Graph, rows: list[int]) -> tuple[LabelledFact, ...]:

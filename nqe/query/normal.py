@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import product
-from typing import assert_never
+from math import prod
+from typing import TypeVar, assert_never
 
+from nqe.errors import QueryError
 from nqe.query.formula import Query
 from nqe.query.operators import (
     Anything,
@@ -18,6 +21,9 @@ from nqe.query.operators import (
 from nqe.query.scope import operators
 
 Literals = tuple[Operator, ...]
+Choice = TypeVar("Choice")
+
+MAX_CLAUSES = 10_000
 
 
 def dnf(query: Query) -> Query:
@@ -31,7 +37,7 @@ def _clauses(operator: Operator) -> list[Literals]:
         case Projection():
             return [(one,) for one in _projections(operator)]
         case Conjunction(_, inputs):
-            choices = product(*map(_clauses, inputs))
+            choices = _product(list(map(_clauses, inputs)))
             return [tuple(literal for clause in choice for literal in clause) for choice in choices]
         case Disjunction(_, inputs):
             return [clause for one in inputs for clause in _clauses(one)]
@@ -62,12 +68,11 @@ def _negated(operator: Operator) -> list[Literals]:
 
 def _projections(operator: Projection) -> list[Projection]:
     """A projection of an `or` is the `or` of projections: one for each choice of its inputs."""
-    choices = product(
-        *(
-            [slot] if slot is None or isinstance(slot, str) else list(map(_conjoin, _clauses(slot)))
-            for slot in operator.slots
-        )
-    )
+    options: list[list[str | Operator | None]] = [
+        [slot] if slot is None or isinstance(slot, str) else [*map(_conjoin, _clauses(slot))]
+        for slot in operator.slots
+    ]
+    choices = _product(options)
     return [
         Projection(
             operator.variable,
@@ -79,6 +84,17 @@ def _projections(operator: Projection) -> list[Projection]:
         )
         for slots in choices
     ]
+
+
+def _product(parts: list[list[Choice]]) -> Iterator[tuple[Choice, ...]]:
+    """Every choice of one of each part; refused when there are too many."""
+    size = prod(map(len, parts))
+    if size > MAX_CLAUSES:
+        raise QueryError(
+            f"the normal form would have {size:,} clauses, more than {MAX_CLAUSES:,}; "
+            "ask the query as it is"
+        )
+    return product(*parts)
 
 
 def _conjoin(literals: Literals) -> Operator:

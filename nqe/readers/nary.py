@@ -73,7 +73,7 @@ def _values(role: str, value: Any) -> list[str]:
     """A role's values as texts."""
     values = value if isinstance(value, list) else [value]
     if not all(isinstance(one, str | int | float) and not isinstance(one, bool) for one in values):
-        raise ValueError(f"role '{role}' holds {value!r}; give texts, numbers or lists of them")
+        raise ValueError(f"role '{role}' holds {value!r:.60}; give texts, numbers or lists of them")
     texts = [str(one).strip() for one in values]
     if "" in texts:
         raise ValueError(f"role '{role}' has an empty value; fill it or drop the role")

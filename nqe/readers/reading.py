@@ -130,7 +130,7 @@ def _splits(names: Sequence[str], how: Reading) -> Mapping[str, list[str]]:
 
 def split_of(file_name: str) -> str | None:
     """The split a file's name speaks of: train.txt, n-ary_dev.json, test-00000-of-00002.parquet."""
-    words = [word for word in re.split(r"[._-]", file_name) if word in SPLIT_NAMES]
+    words = [word for word in re.split(r"[._-]", file_name.lower()) if word in SPLIT_NAMES]
     return SPLIT_NAMES[words[0]] if len(words) == 1 else None
 
 

@@ -23,6 +23,14 @@ PARQUET_MAGIC = re.compile(rb"PAR1[\x00-\x1f]")
 
 Pairs = list[tuple[str, Any]]
 
+DEFAULT_NAMES = ("subject", "relation", "object")
+OTHER_NAMES = (
+    ("subject", "predicate", "object"),
+    ("head", "relation", "tail"),
+    ("source", "relation", "target"),
+    (":START_ID", ":TYPE", ":END_ID"),
+)
+
 
 @dataclass(frozen=True)
 class Columns:
@@ -33,16 +41,13 @@ class Columns:
     object: str = "object"
 
     def find(self, header: Sequence[str]) -> tuple[int, int, int] | None:
-        """Where the three stand, if need be in another case; None when one is missing."""
-        exact = [name.strip() for name in header]
-        folded = [name.casefold() for name in exact]
-        wanted = (self.subject, self.relation, self.object)
-        if not all(name.casefold() in folded for name in wanted):
-            return None
-        subject, relation, object_ = (
-            exact.index(name) if name in exact else folded.index(name.casefold()) for name in wanted
-        )
-        return subject, relation, object_
+        """Where the three stand, if need be in another case; None when one is missing.
+
+        Where no names are given, those that other tools use will do as well.
+        """
+        given = (self.subject, self.relation, self.object)
+        ways = (given, *OTHER_NAMES) if given == DEFAULT_NAMES else (given,)
+        return next(filter(None, (_places(header, way) for way in ways)), None)
 
     def separator(self, header: str) -> str | None:
         """The separator with which a header line has all three, or None."""
@@ -51,6 +56,17 @@ class Columns:
             if not isinstance(names, Bad) and self.find(names):
                 return separator
         return None
+
+
+def _places(header: Sequence[str], wanted: Sequence[str]) -> tuple[int, int, int] | None:
+    exact = [name.strip() for name in header]
+    folded = [name.casefold() for name in exact]
+    if not all(name.casefold() in folded for name in wanted):
+        return None
+    subject, relation, object_ = (
+        exact.index(name) if name in exact else folded.index(name.casefold()) for name in wanted
+    )
+    return subject, relation, object_
 
 
 @dataclass(frozen=True)

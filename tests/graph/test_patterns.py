@@ -201,3 +201,10 @@ def test_numbers_that_name_nothing_are_refused() -> None:
             graph.answers(pattern)
         with pytest.raises(NqeError, match="names nothing"):
             graph.answers_many([pattern])
+
+
+def test_too_many_ways_to_map_qualifiers_are_refused() -> None:
+    wide = Fact("s", "r", "o", tuple(("a", f"v{i}") for i in range(60)))
+    pattern = Pattern(1, (None,) * 6, (0,) * 4, 2)
+    with pytest.raises(TooManyBindings):
+        Graph.of([wide]).answers(pattern, max_bindings=100_000)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from strategies import small_facts
 
 from nqe.graph import Dataset, Description, Fact, Graph
-from nqe.graph.portrait import found_names, portrait
+from nqe.graph.portrait import Words, found_names, portrait
 from nqe.graph.statistics import statistics
 
 
@@ -75,7 +75,7 @@ def test_a_portrait_speaks_in_labels() -> None:
     )
     shown = portrait(graph, graph.vocabulary.entities.resolve("a"))
     assert (shown.label, shown.description, shown.aliases) == ("Alpha", "first", ("A",))
-    assert shown.as_subject[0].labels == Fact("Alpha", "rel", "b", (("q", "C"),))
+    assert shown.as_subject[0].labels == Words("Alpha", "rel", "b", (("q", "C"),))
 
 
 def test_found_names_are_of_both_kinds_with_how_they_were_found() -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
 from formulas import queries
 from hypothesis import given
 
+from nqe.errors import QueryError
 from nqe.query import Query, parse
 from nqe.query.operators import Conjunction, Disjunction, Negation, Operator, Projection
 from nqe.query.scope import operators
@@ -40,3 +42,9 @@ def test_the_normal_form_is_its_own_normal_form(query: Query) -> None:
 def test_or_is_lifted_through_a_projection() -> None:
     query = parse("?x: p(?x, ?y) and (q(?y, a) or r(?y, b))")
     assert str(query.dnf()) == ("?x: p(?x, ?v1) and q(?v1, a) or p(?x, ?v2) and r(?v2, b)")
+
+
+def test_a_normal_form_that_would_be_huge_is_refused() -> None:
+    ors = " and ".join(f"(p{i}(?x, a) or q{i}(?x, b))" for i in range(20))
+    with pytest.raises(QueryError, match="more than 10,000"):
+        parse(f"?x: {ors}").dnf()

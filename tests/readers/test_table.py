@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -12,7 +13,7 @@ from pyarrow import parquet
 
 from nqe.errors import InputError
 from nqe.graph import Fact
-from nqe.readers import BadLines, Columns
+from nqe.readers import BadLines, Columns, read
 
 EXPECTED = {Fact("a", "r", "b", (("since", "1999"),)), Fact("c", "r", "d", (("until", "2001"),))}
 ROWS = [
@@ -162,3 +163,12 @@ def test_damaged_parquet_is_told(read_content: ReadContent) -> None:
     for size in (20, len(whole) // 2, len(whole) - 1):
         with pytest.raises(InputError, match=r"facts: damaged Parquet \(.*\); get the file again"):
             read_content(whole[:size])
+
+
+@pytest.mark.parametrize(
+    "header", ["head,relation,tail", "Subject,Predicate,Object", ":START_ID,:TYPE,:END_ID"]
+)
+def test_names_that_other_tools_use_are_known_as_a_header(header: str, tmp_path: Path) -> None:
+    file = tmp_path / "edges.csv"
+    file.write_text(f"{header},since\na,knows,b,1999\n")
+    assert list(read(file).graph) == [Fact("a", "knows", "b", (("since", "1999"),))]
