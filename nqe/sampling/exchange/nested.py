@@ -142,14 +142,14 @@ def _completed(task: Task, table: QueryTable, dataset: Dataset) -> QueryTable:
     """The queries with the answers that no file told, by the exact engine."""
     if task.easy is not None and task.hard is not None:
         return table
-    blocks = [_answered(block, task, dataset) for block in _blocks(table)]
+    graphs = worlds(dataset, task.split)
+    blocks = [_answered(block, task, graphs) for block in _blocks(table)]
     return concatenate(blocks) if blocks else table
 
 
-def _answered(table: QueryTable, task: Task, dataset: Dataset) -> QueryTable:
+def _answered(table: QueryTable, task: Task, graphs: Worlds) -> QueryTable:
     """A block with all its answers; hard ones that a file told stay."""
     steps = table.step_table()
-    graphs = worlds(dataset, task.split)
     full, known = (target_sets(run_table(steps, one)) for one in (graphs.full, graphs.known))
     hard, easy = hard_and_easy(full, known)
     return _with_answers(
