@@ -1,4 +1,8 @@
-"""Pickles of others, read so that nothing in them can run: builtin containers and values alone."""
+"""Pickles of others, read so that nothing in them can run: builtin containers and values alone.
+
+A file made to harm can still end the process, as tuples nested a million deep overflow CPython's
+stack; but it runs no code.
+"""
 
 from __future__ import annotations
 
