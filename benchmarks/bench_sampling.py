@@ -1,4 +1,4 @@
-"""How long the full wd50k-nfol query set takes, and how much memory, on all cores of the machine."""
+"""How long the full wd50k-nfol query set takes, and its memory, on all cores of the machine."""
 
 from __future__ import annotations
 
@@ -87,7 +87,8 @@ def main() -> None:
         + markdown_table(("split", "queries"), counts)
         + "\n## Where and when\n\n"
         + markdown_table(("what", "value"), describe(("numpy", "pyarrow")))
-        + f"\nA 2048³ fp32 multiply: {before:.0f} GF/s before, {matrix_multiply_rate():.0f} after.\n"
+        + f"\nA 2048³ fp32 multiply: {before:.0f} GF/s before, "
+        f"{matrix_multiply_rate():.0f} after.\n"
     )
     print(text)
     write_result("sampling", text)

@@ -30,6 +30,8 @@ def add_to(app: typer.Typer) -> None:
     queries = typer.Typer(help="Look at sampled queries.", no_args_is_help=True)
     queries.command()(show)
     queries.command()(stats)
+    queries.command("import")(import_)
+    queries.command()(export)
     app.add_typer(queries, name="queries")
 
 
@@ -132,7 +134,8 @@ def show_queries(
         printing.say(f"easy ({len(table.easy[row])}): {_some(table.easy[row], dataset)}")
         if split != "train":
             printing.say(f"hard ({len(table.hard[row])}): {_some(table.hard[row], dataset)}")
-            printing.say(f"missing links: {', '.join(map(str, table.missing[row][:8].tolist()))}")
+            links = ("unknown" if n < 0 else str(n) for n in table.missing[row][:8].tolist())
+            printing.say(f"missing links: {', '.join(links)}")
 
 
 def stats(
@@ -161,6 +164,65 @@ def stats(
         printing.json_block([vars(one) for one in reports])
     elif plot is None:
         print_query_report(reports, _graph_of(queries, graph).vocabulary)
+
+
+def import_(
+    source: Annotated[
+        str, typer.Argument(metavar="FOLDER", help="Published NQE JSON, or Query2Box/BetaE files.")
+    ],
+    output: Annotated[str, typer.Option("-o", "--output", help="The query set to write.")],
+    graph: Annotated[
+        str,
+        typer.Option("--graph", help="NQE JSON: its graph. Query2Box/BetaE: the graph to write."),
+    ],
+) -> None:
+    """Read others' query files (Python: nqe.sampling.exchange).
+
+    Example: nqe queries import fb15k-237/ -o fb.queries --graph fb.graph
+
+    Query2Box and BetaE files hold their graph as well, which is rebuilt and written to --graph.
+    Their pickles are read only as plain containers: nothing in them can run.
+    """
+    from nqe.sampling import QuerySet, save_queries
+    from nqe.sampling.exchange import read_nested, read_published
+
+    if (Path(source) / "tasks").is_dir():
+        dataset = open_dataset(graph)
+        tables = read_published(Path(source), dataset.vocabulary)
+    else:
+        dataset, tables = read_nested(Path(source))
+        dataset.save(graph)
+        printing.say(f"{graph}: {dataset!r}")
+    save_queries(QuerySet(dataset.fingerprint, None, tables), output, graph)
+    sizes = ", ".join(f"{name} {len(table):,}" for name, table in tables.items())
+    printing.say(f"{output}: {sizes} queries")
+
+
+def export(
+    queries: QueriesArgument,
+    output: Annotated[str, typer.Option("-o", "--output", help="The folder to write.")],
+    form: Annotated[
+        str, typer.Option("--form", help="nqe-json (the published form) or betae (binary atoms).")
+    ] = "nqe-json",
+    graph: GraphOption = None,
+) -> None:
+    """Write a query set in others' forms (Python: nqe.sampling.exchange).
+
+    Example: nqe queries export atlas.queries -o atlas.nqe-json
+    """
+    from nqe.sampling import load_queries
+    from nqe.sampling.exchange import write_nested, write_published
+    from nqe.sampling.storage import read_manifest
+
+    dataset = _graph_of(queries, graph)
+    tables = {split: load_queries(queries, split) for split in read_manifest(queries)["splits"]}
+    if form == "betae":
+        write_nested(dataset, tables, Path(output))
+    elif form == "nqe-json":
+        write_published(tables, dataset.vocabulary, Path(output))
+    else:
+        raise NqeError(f"unknown form '{form}'; choose one of nqe-json, betae")
+    printing.note(f"{output}: written")
 
 
 def _graph_of(queries: str, graph: str | None) -> Dataset:

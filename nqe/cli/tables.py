@@ -100,6 +100,7 @@ def print_query_report(
         names = vocabulary.relations
         rows_of = [(names.ids[n], names.labels[n], count) for n, count in used[:top]]
         table(("id", "label", "atoms"), rows_of)
-        table(("drawn and not taken", "walks"), list(one.refused.items()))
+        if one.refused:
+            table(("drawn and not taken", "walks"), list(one.refused.items()))
         if one.also_in_training is not None:
             say(f"{one.also_in_training:,} are the same formula as a training query")

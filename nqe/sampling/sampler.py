@@ -47,10 +47,11 @@ class QuerySet:
     """Sampled queries by split, how they were made, and what was refused."""
 
     fingerprint: str
-    settings: SamplingSettings
+    settings: SamplingSettings | None
+    """How they were drawn; None when they were made elsewhere."""
     splits: dict[str, QueryTable]
-    refused: dict[str, dict[str, Counter[str]]]
-    overlap: dict[str, int]
+    refused: dict[str, dict[str, Counter[str]]] = field(default_factory=dict)
+    overlap: dict[str, int] = field(default_factory=dict)
     """By split, how many queries are the same formula as one of training."""
 
 

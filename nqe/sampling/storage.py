@@ -128,7 +128,7 @@ def _manifest(queries: QuerySet, dataset: str | None) -> dict[str, Any]:
         "written_by": f"nqe {VERSION}",
         "fingerprint": queries.fingerprint,
         "dataset": dataset,
-        "settings": queries.settings.to_json(),
+        "settings": queries.settings.to_json() if queries.settings else None,
         "splits": {
             split: {"queries": len(table), "shapes": _counts(table)}
             for split, table in queries.splits.items()

@@ -84,3 +84,24 @@ def test_a_query_set_of_another_graph_is_refused(queries: Path, tmp_path: Path) 
     done = nqe("queries", "show", str(queries), "--graph", str(tmp_path / "g.graph"))
     assert done.returncode == 2
     assert "sampled from another graph" in done.stderr
+
+
+def test_a_query_set_goes_out_in_the_published_form_and_comes_back(
+    queries: Path, tmp_path: Path
+) -> None:
+    written = tmp_path / "published"
+    one_shape = tmp_path / "one.queries"
+    counts = ("--train", "3", "--valid", "2", "--test", "2", "--shape", "2in", "--workers", "1")
+    assert nqe("sample", "atlas", "-o", str(one_shape), *counts).returncode == 0
+    assert nqe("queries", "export", str(one_shape), "-o", str(written)).returncode == 0
+    assert (written / "tasks" / "2in" / "test.json").is_file()
+    again = tmp_path / "again.queries"
+    done = nqe("queries", "import", str(written), "-o", str(again), "--graph", "atlas")
+    assert done.stdout == f"{again}: train 3, valid 2, test 2 queries\n"
+    assert "missing links: unknown" in nqe("queries", "show", str(again)).stdout
+
+
+def test_a_query_that_a_form_cannot_say_is_refused(queries: Path, tmp_path: Path) -> None:
+    done = nqe("queries", "export", str(queries), "-o", str(tmp_path / "b"), "--form", "betae")
+    assert done.returncode == 2
+    assert not (tmp_path / "b").exists()
