@@ -163,11 +163,11 @@ class _Quota:
         return self.count < self.wanted and self.barren < BARREN
 
     def blocks_to_try(self) -> int:
-        """How many blocks to make next, by what is wanted and what they yielded so far."""
-        tried = max(self.next_block, 1)
-        rate = self.count / tried if self.next_block else TRIES / 4
-        lacking = (self.wanted - self.count) / max(rate, 1)
-        return int(min(max(1, np.ceil(lacking)), 64))
+        """How many blocks to make next: two to learn what they yield, then what is lacking."""
+        if not self.next_block:
+            return 2
+        rate = max(self.count / self.next_block, 1)
+        return int(min(np.ceil((self.wanted - self.count) / rate), 64))
 
     def take(self, block: Block, seen: set[bytes]) -> None:
         """Keep the new queries of a block until the quota is full."""
