@@ -1,9 +1,10 @@
-"""A progress line for reading: bar, facts, rate and time left, on standard error."""
+"""Progress lines for long work: bar, count, rate and time left, on standard error."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from types import TracebackType
+from typing import Self
 
 from rich.console import Console
 from rich.progress import (
@@ -16,22 +17,22 @@ from rich.progress import (
 )
 
 
-class ReadingProgress:
-    """Watches a reader; shows nothing when standard error is not a terminal."""
+class _ProgressLine:
+    """A line that goes away when the work is done; nothing when nobody is looking."""
 
-    def __init__(self) -> None:
+    def __init__(self, counted: str) -> None:
         self._progress = Progress(
             TextColumn("{task.description}"),
             BarColumn(),
             TaskProgressColumn(),
-            TextColumn("{task.fields[facts]:,} facts, {task.fields[rate]:,.0f}/s"),
+            TextColumn(f"{{task.fields[count]:,}} {counted}, {{task.fields[rate]:,.0f}}/s"),
             TimeRemainingColumn(),
             console=Console(stderr=True),
             transient=True,
         )
         self._task: TaskID | None = None
 
-    def __enter__(self) -> ReadingProgress:
+    def __enter__(self) -> Self:
         if self._progress.console.is_terminal:
             self._progress.start()
         return self
@@ -46,52 +47,44 @@ class ReadingProgress:
         if self._progress.live.is_started:
             self._progress.stop()
 
-    def start(self, name: str, size: int | None) -> None:
-        """A source of so many bytes is being read."""
-        self._task = self._progress.add_task(Path(name).name, total=size, facts=0, rate=0.0)
+    def _begin(self, what: str, total: int | None) -> None:
+        self._task = self._progress.add_task(what, total=total, count=0, rate=0.0)
 
-    def update(self, position: int, facts: int) -> None:
-        """So many of its bytes and facts are read."""
+    def _move(self, completed: int, count: int, what: str | None = None) -> None:
         if self._task is None:
             return
         elapsed = self._progress.tasks[self._task].elapsed or 0.0
-        rate = facts / elapsed if elapsed else 0.0
-        self._progress.update(self._task, completed=position, facts=facts, rate=rate)
+        rate = count / elapsed if elapsed else 0.0
+        self._progress.update(
+            self._task, completed=completed, count=count, rate=rate, description=what
+        )
 
 
-class SamplingProgress:
-    """Watches the sampler; shows nothing when standard error is not a terminal."""
+class ReadingProgress(_ProgressLine):
+    """Watches a reader."""
 
     def __init__(self) -> None:
-        self._progress = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            TaskProgressColumn(),
-            TextColumn("{task.completed:,.0f} queries, {task.speed:,.0f}/s"),
-            TimeRemainingColumn(),
-            console=Console(stderr=True),
-            transient=True,
-        )
-        self._task: TaskID | None = None
+        super().__init__("facts")
 
-    def __enter__(self) -> SamplingProgress:
-        if self._progress.console.is_terminal:
-            self._progress.start()
-        return self
+    def start(self, name: str, size: int | None) -> None:
+        """A source of so many bytes is being read."""
+        self._begin(Path(name).name, size)
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._progress.stop()
+    def update(self, position: int, facts: int) -> None:
+        """So many of its bytes and facts are read."""
+        self._move(position, facts)
+
+
+class SamplingProgress(_ProgressLine):
+    """Watches the sampler."""
+
+    def __init__(self) -> None:
+        super().__init__("queries")
 
     def start(self, total: int) -> None:
         """So many queries are wanted."""
-        self._task = self._progress.add_task("sampling", total=total)
+        self._begin("sampling", total)
 
     def update(self, done: int, what: str) -> None:
-        """So many are there."""
-        if self._task is not None:
-            self._progress.update(self._task, completed=done, description=what)
+        """So many are there; this split and shape grew last."""
+        self._move(done, done, what)

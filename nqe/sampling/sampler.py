@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -285,6 +286,8 @@ _OF_THIS_PROCESS: list[_Workshop] = []
 
 
 def _start_worker(dataset: Dataset, settings: SamplingSettings) -> None:
+    # Ctrl-C reaches the whole group; the parent alone decides what it means.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     _OF_THIS_PROCESS[:] = [_Workshop(dataset, settings)]
 
 

@@ -86,9 +86,7 @@ def test_a_query_set_of_another_graph_is_refused(queries: Path, tmp_path: Path) 
     assert "sampled from another graph" in done.stderr
 
 
-def test_a_query_set_goes_out_in_the_published_form_and_comes_back(
-    queries: Path, tmp_path: Path
-) -> None:
+def test_a_query_set_goes_out_in_the_published_form_and_comes_back(tmp_path: Path) -> None:
     written = tmp_path / "published"
     one_shape = tmp_path / "one.queries"
     counts = ("--train", "3", "--valid", "2", "--test", "2", "--shape", "2in", "--workers", "1")
