@@ -12,7 +12,7 @@ from nqe import version
 
 if TYPE_CHECKING:
     from nqe.demo import demo_dataset
-    from nqe.errors import NqeError
+    from nqe.errors import NqeError, QueryError
     from nqe.graph import Dataset, EntitySet, Fact, Graph, Pattern
     from nqe.graph.statistics import statistics
     from nqe.query import (
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     )
     from nqe.readers import read, write
     from nqe.sampling import sample
+    from nqe.settings import SamplingSettings
 
 __version__ = version.VERSION
 
@@ -50,6 +51,8 @@ _HOMES = {
     "Pattern": "nqe.graph",
     "Plan": "nqe.query",
     "Query": "nqe.query",
+    "QueryError": "nqe.errors",
+    "SamplingSettings": "nqe.settings",
     "Variable": "nqe.query",
     "atom": "nqe.query",
     "bind": "nqe.query",
@@ -78,6 +81,8 @@ __all__ = [
     "Pattern",
     "Plan",
     "Query",
+    "QueryError",
+    "SamplingSettings",
     "Variable",
     "__version__",
     "atom",

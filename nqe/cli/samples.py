@@ -65,6 +65,12 @@ def sample(
     max_answers: Annotated[
         int | None, typer.Option("--max-answers", min=1, help="Leave out queries with more.")
     ] = None,
+    qualifiers: Annotated[
+        int | None, typer.Option("--qualifiers", min=0, help="Qualifiers that every atom has.")
+    ] = None,
+    train_answers: Annotated[
+        int | None, typer.Option("--train-answers", min=1, help="Answers kept in training.")
+    ] = None,
     seed: Annotated[int | None, typer.Option("--seed", help="Same seed, same files.")] = None,
     workers: Annotated[
         int | None, typer.Option("--workers", min=1, help="Processes; all cores if absent.")
@@ -90,6 +96,8 @@ def sample(
         "draw": draw,
         "balance": balance,
         "max_answers": max_answers,
+        "qualifiers": qualifiers,
+        "train_answers": train_answers,
         "seed": seed,
     }
     base = preset_of(preset) if preset else SamplingSettings()
@@ -124,8 +132,12 @@ def show_queries(
 ) -> None:
     """Print some queries of a split with their plans and answers."""
     from nqe.query.drawing import text_tree
+    from nqe.query.shapes import name_of, parse_shape
 
-    rows = [row for row, name in enumerate(table.shape) if shape in (None, name)]
+    wanted = shape and name_of(parse_shape(shape))
+    rows = [row for row, name in enumerate(table.shape) if wanted in (None, name)]
+    if not rows:
+        printing.note(f"no {split} queries of shape {shape}")
     for row in rows[:count]:
         plan = table.plan(row)
         printing.heading(f"{split} {row}, shape {table.shape[row]}")
@@ -146,7 +158,7 @@ def stats(
     graph: GraphOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Count queries by shape, arity, slot and missing links (Python: nqe.sampling.report).
+    """Count queries by shape, arity, slot and missing links (Python: nqe.sampling.report.report).
 
     Example: nqe queries stats atlas.queries
     """

@@ -28,6 +28,7 @@ HELP = """Ask a query, as ?x: borders(?x, France) and not speaks(?x, German)
   plan QUERY    show how it is answered
   help, quit"""
 COMPLETIONS = 20
+LEAVE = ("quit", "exit")
 # What is typed of a name: back to the last sign that cannot be part of one.
 _TOKEN = re.compile(r'"(?:\\.|[^"\\])*"?|[(),;:]|[^\s()\[\],;:"&|!?]+|\S')
 _NAME = re.compile(r'"(?:\\.|[^"\\])*"|[^\s()\[\],;:"&|!?]+')
@@ -106,6 +107,8 @@ def run_shell(graph: Graph, name: str) -> None:
     printing.note(f"{name}: {len(graph):,} facts. `help` for help, Ctrl-D to leave.")
     if not sys.stdin.isatty():
         for line in sys.stdin:
+            if line.strip() in LEAVE:
+                return
             if line.strip():
                 answer(line.strip(), graph)
         return
@@ -122,7 +125,7 @@ def run_shell(graph: Graph, name: str) -> None:
             continue
         except EOFError:
             return
-        if line in ("quit", "exit"):
+        if line in LEAVE:
             return
         if line:
             answer(line, graph)

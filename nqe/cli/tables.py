@@ -81,7 +81,13 @@ def print_query_report(
     for one in reports:
         heading(f"{one.split}: {one.queries:,} queries")
         most = sorted({links for counts in one.missing.values() for links in counts})
-        columns = ("shape", "queries", "answers", "hard", *(f"{n} missing" for n in most))
+        columns = (
+            "shape",
+            "queries",
+            "answers",
+            "hard",
+            *("unknown" if n < 0 else f"{n} missing" for n in most),
+        )
         rows: list[tuple[Cell, ...]] = [
             (
                 name,

@@ -83,6 +83,8 @@ def write(
     elif path.suffix and not path.is_dir() and not str(target).endswith("/"):
         _write_file(dataset.known(facts), path, format or _format_of(path))
     else:
+        if format in RDF_FORMS:
+            raise NqeError(f"{path}: RDF goes to one file for all facts; end the name in .nt")
         _write_folder(dataset, path, format or "statements", facts)
 
 

@@ -37,6 +37,8 @@ class BlockMaker:
     known: Graph | None
     max_answers: int
     kept_answers: int
+    share: tuple[float, float] = (0.0, 1.0)
+    """The part of all formulas, by their signatures, that may be taken."""
 
     def make(self, shape: Shape, tries: int, rng: np.random.Generator) -> Block:
         """The queries of so many walks that are fit."""
@@ -65,9 +67,17 @@ class BlockMaker:
                 refused["walks that came to a dead end"] += 1
             elif repeats_itself(plan):
                 refused["an atom or branch twice"] += 1
+            elif not self._ours(plan):
+                refused["kept for the other held-out split"] += 1
             else:
                 plans.append(plan)
         return plans
+
+    def _ours(self, plan: Plan) -> bool:
+        first, last = self.share
+        if (first, last) == (0.0, 1.0):
+            return True
+        return first <= int.from_bytes(signature(plan)[:4], "big") / 2**32 < last
 
     def _fit(self, plans: Sequence[Plan], sets: StepSets, refused: Counter[str]) -> list[int]:
         """The queries that have answers, not too many, and whose negations matter."""

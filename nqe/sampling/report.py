@@ -10,12 +10,15 @@ from typing import Any
 
 import numpy as np
 
+from nqe.errors import NqeError
 from nqe.graph.facts import Integers
 from nqe.query.plan import SLOT, STEP, Op
 from nqe.query.shapes import SHAPES
 from nqe.sampling.storage import load_queries, read_manifest
 from nqe.sampling.table import QueryTable
 from nqe.settings import SLOTS
+
+PICTURES = ("png", "svg", "pdf")
 
 
 @dataclass(frozen=True)
@@ -79,8 +82,13 @@ def split_report(split: str, table: QueryTable, manifest: dict[str, Any]) -> Spl
 
 def plot(reports: list[SplitReport], path: Path) -> None:
     """Bars of arities, asked slots and missing links of every split."""
-    from matplotlib.figure import Figure
-
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise NqeError("plots need matplotlib; install nqe with the extra `train`") from None
+    form = path.suffix.lstrip(".")
+    if form not in PICTURES:
+        raise NqeError(f"a plot cannot be written as '{form}'; end the name in {_endings()}")
     figure = Figure(figsize=(11, 3.4 * len(reports)), layout="constrained")
     axes = figure.subplots(len(reports), 3, squeeze=False)
     for row, one in zip(axes, reports, strict=True):
@@ -96,7 +104,11 @@ def plot(reports: list[SplitReport], path: Path) -> None:
             axis.bar([str(key) for key in counts_of], list(counts_of.values()), color="#3b6fb6")
             axis.set_title(f"{one.split}: {title}", fontsize=10)
             axis.set_yscale("log" if len(counts_of) > 3 else "linear")
-    figure.savefig(path, format=path.suffix.lstrip(".") or "png")
+    figure.savefig(path, format=form)
+
+
+def _endings() -> str:
+    return ", ".join(f".{one}" for one in PICTURES)
 
 
 def _order(name: str) -> tuple[int, str]:

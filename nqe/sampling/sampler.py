@@ -18,13 +18,12 @@ from nqe.errors import NqeError
 from nqe.graph.dataset import SPLITS, Dataset
 from nqe.query.shapes import SHAPES, name_of, parse_shape
 from nqe.sampling.block import Block, BlockMaker
-from nqe.sampling.table import QueryTable, concatenate, empty
+from nqe.sampling.quota import Quota
+from nqe.sampling.table import QueryTable, concatenate
 from nqe.sampling.walk import Draw, Match, Walker
 from nqe.settings import SamplingSettings
 
 TRIES = 500
-# A shape is given up when so many blocks one after another yield nothing new.
-BARREN = 6
 # The facts that queries of a split are walked over, and those that are known.
 WORLDS: dict[str, tuple[str, str | None]] = {
     "train": ("train", None),
@@ -79,20 +78,23 @@ def sample(
     _check(workshop, splits)
     shapes = [name_of(parse_shape(name)) for name in settings.shapes or SHAPES]
     quotas = [
-        _Quota(split, shape, getattr(settings, split), settings.balance == "missing")
+        Quota(split, shape, getattr(settings, split), settings.balance == "missing")
         for split in splits
         for shape in shapes
     ]
     if watch is not None:
         watch.start(sum(quota.wanted for quota in quotas))
-    # A query of an earlier split is not taken again: validation and test share none.
     with _workers(workshop, workers) as make:
         _fill(quotas, make, watch)
     return QuerySet(
         dataset.fingerprint,
         settings,
         {
-            split: concatenate(quota.table() for quota in quotas if quota.split == split)
+            split: concatenate(
+                quota.table(_generator(settings, split, quota.shape))
+                for quota in quotas
+                if quota.split == split
+            )
             for split in splits
         },
         {
@@ -121,6 +123,8 @@ def with_counts(settings: SamplingSettings, dataset: Dataset) -> SamplingSetting
 
 def _check(workshop: _Workshop, splits: Sequence[str]) -> None:
     dataset = workshop.dataset
+    if not splits:
+        raise NqeError("no queries are asked for; give a number with --train, --valid or --test")
     for split in splits:
         if split not in dataset.splits or not len(dataset.splits[split]):
             raise NqeError(
@@ -134,7 +138,7 @@ def _check(workshop: _Workshop, splits: Sequence[str]) -> None:
             )
 
 
-def _overlap(quotas: Sequence[_Quota]) -> dict[str, int]:
+def _overlap(quotas: Sequence[Quota]) -> dict[str, int]:
     training = set[bytes]().union(*(one.signatures for one in quotas if one.split == "train"))
     held_out = [one for one in quotas if one.split != "train"]
     counts: Counter[str] = Counter()
@@ -143,86 +147,21 @@ def _overlap(quotas: Sequence[_Quota]) -> dict[str, int]:
     return dict(counts)
 
 
-@dataclass(eq=False)
-class _Quota:
-    """How many queries of a shape a split wants, and those it has."""
-
-    split: str
-    shape: str
-    wanted: int
-    balanced: bool
-    blocks: list[QueryTable] = field(default_factory=list)
-    by_missing: Counter[int] = field(default_factory=Counter)
-    count: int = 0
-    next_block: int = 0
-    barren: int = 0
-    refused: Counter[str] = field(default_factory=Counter)
-    signatures: set[bytes] = field(default_factory=set)
-
-    @property
-    def open(self) -> bool:
-        return self.count < self.wanted and self.barren < BARREN
-
-    def blocks_to_try(self) -> int:
-        """How many blocks to make next: two to learn what they yield, then what is lacking."""
-        if not self.next_block:
-            return 2
-        rate = max(self.count / self.next_block, 1)
-        return int(min(np.ceil((self.wanted - self.count) / rate), 64))
-
-    def take(self, block: Block, seen: set[bytes]) -> None:
-        """Keep the new queries of a block until the quota is full."""
-        self.refused += block.refused
-        fresh: list[int] = []
-        for row, one in enumerate(block.signatures):
-            if self.count + len(fresh) >= self.wanted:
-                break
-            if one in seen:
-                self.refused["drawn before"] += 1
-            elif self._welcome(block, row):
-                seen.add(one)
-                fresh.append(row)
-            else:
-                self.refused["enough of so many missing links"] += 1
-        self.count += len(fresh)
-        self.signatures.update(block.signatures[row] for row in fresh)
-        self.barren = 0 if fresh else self.barren + 1
-        if fresh:
-            self.blocks.append(block.table.take(np.array(fresh)))
-
-    def _welcome(self, block: Block, row: int) -> bool:
-        """Balanced: whether queries with so many missing links are still wanted."""
-        if not self.balanced or self.split == "train":
-            return True
-        links = int(block.table.missing[row].max())
-        widest = max(1, int(sum(one.word == "P" for one in parse_shape(self.shape).walk())))
-        share = -(-self.wanted // widest)
-        if self.by_missing[links] >= share:
-            return False
-        self.by_missing[links] += 1
-        return True
-
-    def table(self) -> QueryTable:
-        return concatenate(self.blocks) if self.blocks else empty()
-
-
 def _fill(
-    quotas: Sequence[_Quota],
+    quotas: Sequence[Quota],
     make: Callable[[Sequence[Task]], Iterator[Block]],
     watch: Watch | None,
 ) -> None:
     """Make blocks in rounds, and take them in the order of the tasks, not of their arrival."""
-    seen: dict[str, set[bytes]] = {"train": set(), "held out": set()}
     while tasks := [task for quota in quotas if quota.open for task in _tasks(quota)]:
         of = {(quota.split, quota.shape): quota for quota in quotas}
         for task, block in zip(tasks, make(tasks), strict=True):
-            quota = of[task.split, task.shape]
-            quota.take(block, seen["train" if task.split == "train" else "held out"])
+            of[task.split, task.shape].take(block)
             if watch is not None:
                 watch.update(sum(one.count for one in quotas), f"{task.split} {task.shape}")
 
 
-def _tasks(quota: _Quota) -> list[Task]:
+def _tasks(quota: Quota) -> list[Task]:
     first = quota.next_block
     quota.next_block += quota.blocks_to_try()
     return [Task(quota.split, quota.shape, number) for number in range(first, quota.next_block)]
@@ -238,19 +177,18 @@ class _Workshop:
 
     def make(self, task: Task) -> Block:
         """One block, by a random generator of its own."""
-        place = (SPLITS.index(task.split), *task.shape.encode(), task.number)
-        seeds = np.random.SeedSequence(self.settings.seed, spawn_key=place)
-        rng = np.random.default_rng(seeds)
+        rng = _generator(self.settings, task.split, task.shape, task.number)
         return self.maker(task.split).make(parse_shape(task.shape), TRIES, rng)
 
     def maker(self, split: str) -> BlockMaker:
         """The maker of a split's blocks."""
         if split not in self._makers:
-            self._makers[split] = self._new_maker(*WORLDS[split])
+            self._makers[split] = self._new_maker(split)
         return self._makers[split]
 
-    def _new_maker(self, full: str, known: str | None) -> BlockMaker:
+    def _new_maker(self, split: str) -> BlockMaker:
         settings, dataset = self.settings, self.dataset
+        full, known = WORLDS[split]
         walker = Walker(
             dataset.known(_present(full, dataset)),
             cast(Match, settings.match),
@@ -259,7 +197,8 @@ class _Workshop:
             settings.qualifiers,
         )
         known_graph = None if known is None else dataset.known(_present(known, dataset))
-        return BlockMaker(walker, known_graph, settings.max_answers, settings.train_answers)
+        share = _share(split, settings)
+        return BlockMaker(walker, known_graph, settings.max_answers, settings.train_answers, share)
 
 
 @contextmanager
@@ -293,6 +232,26 @@ def _start_worker(dataset: Dataset, settings: SamplingSettings) -> None:
 
 def _make_in_worker(task: Task) -> Block:
     return _OF_THIS_PROCESS[0].make(task)
+
+
+def _generator(
+    settings: SamplingSettings, split: str, shape: str, block: int | None = None
+) -> np.random.Generator:
+    """A random generator for a block, or for the whole, of a shape and split."""
+    place = (SPLITS.index(split), *shape.encode(), *(() if block is None else (block,)))
+    return np.random.default_rng(np.random.SeedSequence(settings.seed, spawn_key=place))
+
+
+def _share(split: str, settings: SamplingSettings) -> tuple[float, float]:
+    """The part of all formulas that a split may take.
+
+    Validation and test share no query, and neither gets to choose first: what a formula is, by
+    its signature, decides where it may go.
+    """
+    if split == "train" or not (settings.valid and settings.test):
+        return 0.0, 1.0
+    border = settings.valid / (settings.valid + settings.test)
+    return (0.0, border) if split == "valid" else (border, 1.0)
 
 
 def _present(facts: str, dataset: Dataset) -> str:

@@ -273,3 +273,28 @@ def test_the_order_of_parts_does_not_make_another_query(atlas: Dataset) -> None:
     assert signature(one) == signature(other)
     assert signature(one) != signature(bind("?x: borders(?x, France)", atlas.vocabulary))
     assert repeats_itself(bind("?x: borders(?x, France) and borders(?x, France)", atlas.vocabulary))
+
+
+def test_validation_and_test_are_drawn_alike(atlas: Dataset) -> None:
+    """Neither may choose first: the split of a formula depends on the formula alone."""
+    wanted = SamplingSettings(shapes=("2p",), train=0, valid=20, test=40)
+    alone = SamplingSettings(shapes=("2p",), train=0, valid=20, test=40, seed=7)
+    first, other = (sample(atlas, one, workers=1).splits for one in (wanted, alone))
+    of_first = {signature(first["valid"].plan(row)) for row in range(20)}
+    of_other = {signature(other["test"].plan(row)) for row in range(40)}
+    assert not of_first & of_other
+
+
+def test_balancing_starves_no_shape(atlas: Dataset) -> None:
+    wanted = SamplingSettings(shapes=("2u", "2in"), train=0, valid=0, test=8, balance="missing")
+    assert sample(atlas, wanted, workers=1).splits["test"].shape == ("2u",) * 8 + ("2in",) * 8
+
+
+def test_the_most_links_of_a_shape_are_those_of_one_proof() -> None:
+    assert [most_links(parse_shape(name)) for name in ("3p", "2u", "2in", "3cp", "pni")] == [
+        3,
+        1,
+        1,
+        4,
+        1,
+    ]
