@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-TOP_MODULES = ("errors", "version", "files")
+TOP_MODULES = ("errors", "version", "files", "folders")
 ORDER = (
     "settings",
     "graph",

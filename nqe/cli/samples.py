@@ -84,6 +84,7 @@ def sample(
     from nqe.sampling import preset as preset_of
     from nqe.sampling import sample as draw_queries
     from nqe.sampling import save_queries
+    from nqe.sampling.storage import check_output
     from nqe.settings import SamplingSettings
 
     given: dict[str, Any] = {
@@ -102,6 +103,7 @@ def sample(
     }
     base = preset_of(preset) if preset else SamplingSettings()
     settings = replace(base, **{name: one for name, one in given.items() if one is not None})
+    check_output(output)
     graph = open_dataset(dataset)
     with SamplingProgress() as watch:
         queries = draw_queries(graph, settings, workers=workers, watch=watch)

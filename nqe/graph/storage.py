@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,16 +11,11 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from nqe.errors import StorageError
-from nqe.files import check_replaceable, has_mark, new_folder
+from nqe.folders import FolderKind
 from nqe.graph.facts import Facts, Integers, empty
 from nqe.graph.vocabulary import Names, Vocabulary
-from nqe.version import VERSION
 
-MANIFEST = "manifest.json"
-FORMAT = "nqe-graph"
-FORMAT_VERSION = 1
-# What a manifest holds by which a graph folder is told from others that have a manifest.json.
-MARK = f'"{FORMAT}"'
+KIND = FolderKind("nqe-graph", 1, "graph folder", "nqe import", "import the graph again")
 
 _MAIN = ("subject", "relation", "object")
 _PAIR = pa.struct([("attribute", pa.int32()), ("value", pa.int32())])
@@ -47,20 +41,18 @@ def save(
 
     `extra` are further text files to keep beside the graph, by name.
     """
-    with new_folder(folder, MANIFEST, MARK) as temporary:
+    with KIND.new(folder, _manifest(vocabulary, splits, fingerprint)) as temporary:
         for kind, names in _kinds(vocabulary):
             _write_table(_names_table(names), temporary / f"{kind}.parquet", "snappy")
         for split, facts in splits.items():
             _write_table(_facts_table(facts), temporary / f"{split}.parquet", "zstd")
         for name, text in extra.items():
             (temporary / name).write_text(text, encoding="utf-8")
-        manifest = _manifest(vocabulary, splits, fingerprint)
-        (temporary / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
 
 
 def load(folder: Path) -> tuple[Vocabulary, dict[str, Facts]]:
     """Read a folder that `save` wrote."""
-    manifest = read_manifest(folder)
+    manifest = KIND.manifest(folder)
     try:
         entities = _read_names("entity", folder / "entities.parquet")
         relations = _read_names("relation", folder / "relations.parquet")
@@ -74,41 +66,18 @@ def load(folder: Path) -> tuple[Vocabulary, dict[str, Facts]]:
 
 def is_saved(folder: Path) -> bool:
     """Whether a folder is a saved graph, or was one before something damaged it."""
-    return (folder / "entities.parquet").is_file() or has_mark(folder / MANIFEST, MARK)
+    return (folder / "entities.parquet").is_file() or KIND.is_one(folder)
 
 
 def check_output(folder: Path) -> None:
     """Refuse a folder that `save` would not replace."""
-    check_replaceable(folder, MANIFEST, MARK)
-
-
-def read_manifest(folder: Path) -> dict[str, Any]:
-    """The manifest of a graph folder, its format checked."""
-    path = folder / MANIFEST
-    if not path.is_file():
-        missing = "no such folder" if not folder.exists() else f"no {MANIFEST} in it"
-        raise StorageError(f"{folder}: not a graph folder ({missing}); make one with `nqe import`")
-    try:
-        manifest = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise StorageError(f"{path}: damaged ({error}); import the graph again") from error
-    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
-        raise StorageError(f"{path}: not a graph's manifest; give a folder that `nqe import` made")
-    if manifest.get("version") != FORMAT_VERSION:
-        raise StorageError(
-            f"{path}: format version {manifest.get('version')}, but this nqe reads "
-            f"{FORMAT_VERSION}; import the graph again or use a fitting nqe"
-        )
-    return manifest
+    KIND.check_output(folder)
 
 
 def _manifest(
     vocabulary: Vocabulary, splits: Mapping[str, Facts], fingerprint: str
 ) -> dict[str, Any]:
     return {
-        "format": FORMAT,
-        "version": FORMAT_VERSION,
-        "written_by": f"nqe {VERSION}",
         "fingerprint": fingerprint,
         "entities": len(vocabulary.entities),
         "relations": len(vocabulary.relations),

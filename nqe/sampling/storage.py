@@ -15,7 +15,6 @@ Columns of a split's file, a row a query:
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -25,16 +24,13 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from nqe.errors import NqeError, StorageError
-from nqe.files import new_folder
+from nqe.folders import FolderKind
 from nqe.graph.facts import Integers, offsets
 from nqe.sampling.sampler import QuerySet
 from nqe.sampling.table import QueryTable, Ragged, concatenate, empty
 from nqe.settings import SLOTS
-from nqe.version import VERSION
 
-MANIFEST = "manifest.json"
-FORMAT = "nqe-queries"
-FORMAT_VERSION = 1
+KIND = FolderKind("nqe-queries", 1, "query set", "nqe sample", "sample the queries again")
 ROW_GROUP = 20_000
 
 _STEP = pa.struct(
@@ -59,7 +55,7 @@ _SLOT = pa.struct(
 
 def save_queries(queries: QuerySet, folder: str | Path, dataset: str | None = None) -> None:
     """Write a query set; `dataset` is where its graph is, for those who read it later."""
-    with new_folder(Path(folder), MANIFEST) as temporary:
+    with KIND.new(Path(folder), _manifest(queries, dataset)) as temporary:
         for split, table in queries.splits.items():
             parquet.write_table(
                 _arrow(table),
@@ -67,28 +63,16 @@ def save_queries(queries: QuerySet, folder: str | Path, dataset: str | None = No
                 compression="zstd",
                 row_group_size=ROW_GROUP,
             )
-        manifest = _manifest(queries, dataset)
-        (temporary / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
+
+
+def check_output(folder: str | Path) -> None:
+    """Refuse a place that `save_queries` would not replace, before hours of work."""
+    KIND.check_output(Path(folder))
 
 
 def read_manifest(folder: str | Path) -> dict[str, Any]:
     """The manifest of a query set, its format checked."""
-    path = Path(folder) / MANIFEST
-    if not path.is_file():
-        missing = "no such folder" if not path.parent.exists() else f"no {MANIFEST} in it"
-        raise StorageError(f"{folder}: not a query set ({missing}); make one with `nqe sample`")
-    try:
-        manifest = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise StorageError(f"{path}: damaged ({error}); sample the queries again") from error
-    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
-        raise StorageError(f"{folder}: not a query set; give a folder that `nqe sample` made")
-    if manifest.get("version") != FORMAT_VERSION:
-        raise StorageError(
-            f"{path}: format version {manifest.get('version')}, but this nqe reads "
-            f"{FORMAT_VERSION}; sample the queries again"
-        )
-    return manifest
+    return KIND.manifest(Path(folder))
 
 
 def read_queries(folder: str | Path, split: str) -> Iterator[QueryTable]:
@@ -123,9 +107,6 @@ def check_fingerprint(folder: str | Path, fingerprint: str) -> None:
 
 def _manifest(queries: QuerySet, dataset: str | None) -> dict[str, Any]:
     return {
-        "format": FORMAT,
-        "version": FORMAT_VERSION,
-        "written_by": f"nqe {VERSION}",
         "fingerprint": queries.fingerprint,
         "dataset": dataset,
         "settings": queries.settings.to_json() if queries.settings else None,

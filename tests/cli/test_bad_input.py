@@ -144,7 +144,7 @@ def test_damaged_older_and_foreign_graph_folders_are_told(graph: Path) -> None:
     manifest.write_text(json.dumps(content | {"version": 0}))
     assert "format version 0, but this nqe reads 1; import" in sentence("show", "g.graph", "a")
     manifest.write_text(json.dumps(content | {"format": "x"}))
-    assert "not a graph's manifest; give a folder" in sentence("find", "g.graph", "a")
+    assert "not a graph folder's manifest; give a folder" in sentence("find", "g.graph", "a")
     manifest.write_text("{")
     assert "g.graph/manifest.json: damaged (" in sentence("export", "g.graph", "-o", "out")
     manifest.unlink()
