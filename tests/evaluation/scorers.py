@@ -1,0 +1,84 @@
+"""Queries made by hand and runners made of a matrix, for tests of evaluation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from nqe.graph.facts import Integers
+from nqe.graph.pattern import Kind
+from nqe.query.plan import STEP, Op
+from nqe.sampling.table import QueryTable, Ragged
+
+
+@dataclass(frozen=True)
+class Question:
+    """A one-hop query of any name, for its answers alone."""
+
+    hard: Sequence[int]
+    easy: Sequence[int] = ()
+    missing: Sequence[int] | None = None
+    shape: str = "1p"
+    asked: int = 1
+    arity: int = 2
+    answer_count: int | None = None
+
+
+def table_of(questions: Sequence[Question]) -> QueryTable:
+    """Queries whose relation is their number, so that a runner can tell them apart."""
+    steps = [numbers([[Op.PROJECTION, 0, -1, i, q.asked, 1]]) for i, q in enumerate(questions)]
+    slots = [
+        numbers([[0, -1 if place < 2 else 0, kind(q, place), 0] for place in range(q.arity)])
+        for q in questions
+    ]
+    missing = [[1] * len(q.hard) if q.missing is None else q.missing for q in questions]
+    counts = [len(q.easy) + len(q.hard) for q in questions]
+    told = [q.answer_count for q in questions]
+    return QueryTable(
+        shape=tuple(q.shape for q in questions),
+        steps=Ragged.of(steps, 6),
+        slots=Ragged.of(slots, 4),
+        easy=Ragged.of([numbers(q.easy) for q in questions]),
+        hard=Ragged.of([numbers(q.hard) for q in questions]),
+        missing=Ragged.of([numbers(one) for one in missing]),
+        answer_count=numbers([n if t is None else t for n, t in zip(counts, told, strict=True)]),
+    )
+
+
+def kind(question: Question, place: int) -> int:
+    return Kind.FREE if place == question.asked else Kind.KNOWN
+
+
+def numbers(values: Sequence[int] | Sequence[Sequence[int]]) -> Integers:
+    return np.array(values, dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class MatrixScores:
+    rows: Tensor
+    sizes: list[int]
+
+    def block(self, first: int, last: int) -> Tensor:
+        self.sizes.append(len(self.rows) * (last - first))
+        return self.rows[:, first:last]
+
+
+@dataclass(frozen=True)
+class MatrixRunner:
+    """Gives each query the row of the matrix that its relation names."""
+
+    scores: Tensor
+    sizes: list[int] = field(default_factory=list)
+    """How large each block was that somebody asked for."""
+
+    @property
+    def entity_count(self) -> int:
+        return self.scores.shape[1]
+
+    def run(self, queries: QueryTable) -> MatrixScores:
+        relation = queries.steps.values[queries.steps.offset[:-1], STEP.RELATION]
+        return MatrixScores(self.scores[torch.from_numpy(relation)], self.sizes)
