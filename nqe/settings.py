@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+import json
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from difflib import get_close_matches
+from pathlib import Path
 from typing import Any
 
 from nqe.errors import NqeError
@@ -58,8 +63,281 @@ class SamplingSettings:
 
     def to_json(self) -> dict[str, Any]:
         """The settings as JSON data."""
-        values = {one.name: getattr(self, one.name) for one in fields(self)}
-        return {k: list(v) if isinstance(v, tuple) else v for k, v in values.items()}
+        return to_json(self)
+
+
+HETEROGENEITIES = ("dual", "node", "edge")
+SCORES = ("centred", "dot")
+BATCHINGS = ("parallel", "by-shape")
+TARGETS = ("all", "one")
+LOSSES = ("full", "sampled")
+OPTIMIZERS = ("adam", "adamw")
+DECAYS = ("linear", "cosine", "none")
+DEVICES = ("auto", "cpu", "cuda")
+
+
+@dataclass(frozen=True)
+class ModelSettings:
+    """What a model is made of."""
+
+    width: int = 200
+    """The length of every vector."""
+    layers: int = 3
+    """Layers of the encoder."""
+    heads: int = 4
+    """Attention heads; they share the width."""
+    feed_forward: int = 400
+    """The width inside the feed-forward network of a layer."""
+    dropout: float = 0.1
+    """The part of the activations that training leaves out."""
+    encoder: str = "transformer"
+    """The projector, a name in `nqe.model.ENCODERS`."""
+    heterogeneity: str = "dual"
+    """Roles and edges told apart (dual), only roles (node), only edges (edge)."""
+    logic: str = "product"
+    """The fuzzy logic, a name in `nqe.model.LOGICS`; `mean` is Logic-blind."""
+    score: str = "centred"
+    """How a query and an entity are compared: centred, or the paper's dot product."""
+    temperature: float = 12.0
+    """The factor of the centred score, where learning begins."""
+    steepness: float = 8.0
+    """A table's vectors are sigmoid(steepness · weights), so that they can move quickly."""
+
+    def __post_init__(self) -> None:
+        _among("model.heterogeneity", self.heterogeneity, HETEROGENEITIES)
+        _among("model.score", self.score, SCORES)
+        for name in ("width", "layers", "heads", "feed_forward"):
+            _at_least(f"model.{name}", getattr(self, name), 1)
+        for name in ("temperature", "steepness"):
+            _above(f"model.{name}", getattr(self, name), 0)
+        _part("model.dropout", self.dropout)
+        if self.width % self.heads:
+            raise NqeError(
+                f"setting model.width is {self.width}, which {self.heads} heads cannot share; "
+                "choose a multiple of model.heads"
+            )
+
+
+@dataclass(frozen=True)
+class TrainSettings:
+    """How a model is trained."""
+
+    shapes: tuple[str, ...] = ()
+    """Shapes or trees to train on; none means all there are: the query set's, or all 16."""
+    facts: str = "train"
+    """The splits to train on when there is no query set: train, or train,valid."""
+    open_share: float = 0.1
+    """From a graph: the part of the one-hop queries that is open; the others are closed."""
+    one_hop_share: float = 0.5
+    """From a graph: the part of a batch that is one-hop when there are other shapes."""
+    batch: int = 1024
+    """Queries a step, over all processes."""
+    batching: str = "parallel"
+    """Any mix of shapes in a batch, or one shape a batch (by-shape: Unparalleled)."""
+    targets: str = "all"
+    """All answers of a query at once, or one an example as in the paper."""
+    smoothing: float = 0.1
+    """The ε of label smoothing."""
+    loss: str = "sampled"
+    """Softmax over all entities (full), or over a sample of them until `full_from`."""
+    candidates: int = 5_000
+    """The entities a sampled softmax is over."""
+    full_from: float = 0.75
+    """The part of training after which a sampled softmax gives way to the full one."""
+    optimizer: str = "adam"
+    """adam or adamw."""
+    rate: float = 2e-3
+    """The learning rate at its highest."""
+    warm_up: float = 0.02
+    """The part of training in which the rate rises."""
+    decay: str = "linear"
+    """How the rate falls to nothing after that: linear, cosine, none."""
+    weight_decay: float = 0.0
+    """Weight decay, of adamw; of adam, the penalty on squared weights."""
+    clip: float = 1.0
+    """Gradients longer than this are shortened to it; 0 leaves them."""
+    average: float = 0.0
+    """The decay of an exponential moving average of the weights (EMA); 0 keeps none."""
+    epochs: int = 24
+    """Passes over the queries (over the one-hop ones, from a graph)."""
+    steps: int | None = None
+    """Steps in all, instead of epochs."""
+    minutes: float | None = None
+    """The time to use up, instead of epochs (the command's --time-budget)."""
+    evaluate_steps: int | None = None
+    """Validate after so many steps; None: by minutes."""
+    evaluate_minutes: float = 5.0
+    """Validate after so many minutes."""
+    valid_queries: int = 3_000
+    """Validation queries to use, drawn once."""
+    patience: int | None = None
+    """Stop after so many validations without a better MRR; None: never."""
+    save_steps: int | None = None
+    """Save `last` after so many steps as well as at each validation."""
+    device: str = "auto"
+    """auto, cpu or cuda."""
+    autocast: bool = False
+    """bf16 on CUDA."""
+    workers: int = 1
+    """Processes that draw queries of complex shapes from a graph in the background."""
+    seed: int = 0
+    """Same seed, same weights (on a CPU)."""
+
+    def __post_init__(self) -> None:
+        for name, allowed in (
+            ("batching", BATCHINGS),
+            ("targets", TARGETS),
+            ("loss", LOSSES),
+            ("optimizer", OPTIMIZERS),
+            ("decay", DECAYS),
+            ("device", DEVICES),
+        ):
+            _among(f"train.{name}", getattr(self, name), allowed)
+        for name in ("open_share", "one_hop_share", "smoothing", "full_from", "warm_up", "average"):
+            _part(f"train.{name}", getattr(self, name))
+        for name in ("batch", "candidates", "epochs", "valid_queries", "workers"):
+            _at_least(f"train.{name}", getattr(self, name), 1)
+        for name in ("steps", "evaluate_steps", "patience", "save_steps"):
+            if getattr(self, name) is not None:
+                _at_least(f"train.{name}", getattr(self, name), 1)
+        for name in ("rate", "evaluate_minutes", *(("minutes",) if self.minutes else ())):
+            _above(f"train.{name}", getattr(self, name), 0)
+        for name in ("clip", "weight_decay"):
+            _at_least(f"train.{name}", getattr(self, name), 0)
+
+
+@dataclass(frozen=True)
+class RunSettings:
+    """Everything a run is made from."""
+
+    model: ModelSettings = field(default_factory=ModelSettings)
+    train: TrainSettings = field(default_factory=TrainSettings)
+
+    def to_json(self) -> dict[str, Any]:
+        """The settings as JSON data, by section."""
+        return {"model": to_json(self.model), "train": to_json(self.train)}
+
+    def to_toml(self) -> str:
+        """The settings as a file that `nqe train -c` reads."""
+        return "\n".join(
+            f"[{section}]\n"
+            + "".join(f"{k} = {json.dumps(v)}\n" for k, v in values.items() if v is not None)
+            for section, values in self.to_json().items()
+        )
+
+
+def run_settings(
+    given: Mapping[str, Mapping[str, Any]], where: str = "settings", base: RunSettings | None = None
+) -> RunSettings:
+    """Settings with some given by section and name, checked; the others as in `base`."""
+    settings = base or RunSettings()
+    sections = {one.name: one for one in fields(RunSettings)}
+    changed: dict[str, Any] = {}
+    for section, values in given.items():
+        if section not in sections:
+            raise NqeError(
+                f"{where}: unknown section '{section}'; choose one of {', '.join(sections)}"
+            )
+        changed[section] = changed_settings(getattr(settings, section), section, values, where)
+    return replace(settings, **changed)
+
+
+def changed_settings(settings: Any, section: str, given: Any, where: str) -> Any:
+    """One section with some values given."""
+    if not isinstance(given, Mapping):
+        raise NqeError(f"{where}: {section} is a section, not a value; write [{section}] above it")
+    known = {one.name: str(one.type) for one in fields(settings)}
+    for name in given:
+        if name not in known:
+            near = get_close_matches(name, known, n=1)
+            hint = f"did you mean {section}.{near[0]}?" if near else f"see `{section}` in the docs"
+            raise NqeError(f"{where}: unknown setting '{section}.{name}'; {hint}")
+    values = {
+        name: _typed(f"{section}.{name}", value, known[name], where)
+        for name, value in given.items()
+    }
+    return replace(settings, **values)
+
+
+def read_settings(path: str | Path, base: RunSettings | None = None) -> RunSettings:
+    """The settings of a TOML file with the sections [model] and [train]."""
+    try:
+        given = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise NqeError(f"{path}: no such file; name a TOML file of settings") from None
+    except (OSError, ValueError) as error:
+        raise NqeError(f"{path}: not a TOML file ({error}); see the training guide") from error
+    return run_settings(given, str(path), base)
+
+
+def assigned(text: str) -> dict[str, dict[str, Any]]:
+    """What `section.name=value` says; the value is written as in TOML, quotes may be left out."""
+    name, equals, value = text.partition("=")
+    section, dot, key = name.strip().partition(".")
+    if not (equals and dot and section and key):
+        raise NqeError(f"--set {text}: not of the form section.name=value, as train.rate=1e-3")
+    try:
+        parsed = tomllib.loads(f"value = {value.strip()}")["value"]
+    except tomllib.TOMLDecodeError:
+        parsed = value.strip()
+    return {section: {key: parsed}}
+
+
+def to_json(settings: Any) -> dict[str, Any]:
+    """A section's values as JSON data."""
+    values = {one.name: getattr(settings, one.name) for one in fields(settings)}
+    return {k: list(v) if isinstance(v, tuple) else v for k, v in values.items()}
+
+
+def _typed(name: str, value: Any, kind: str, where: str) -> Any:
+    """The value as its setting wants it; the kinds are those the dataclasses above write."""
+    if value is None and kind.endswith("None"):
+        return None
+    accepted, convert, wanted = _KINDS[kind.removesuffix(" | None")]
+    if not isinstance(value, accepted) or (isinstance(value, bool) and bool not in accepted):
+        raise NqeError(f"{where}: setting {name} is {value!r}; give {wanted}")
+    return convert(value)
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    return split_list(value) if isinstance(value, str) else tuple(str(one) for one in value)
+
+
+# By the type of a setting: what is accepted, how it is taken, and what to say of other things.
+_KINDS: dict[str, tuple[tuple[type, ...], Callable[[Any], Any], str]] = {
+    "bool": ((bool,), bool, "true or false"),
+    "int": ((int,), int, "a whole number"),
+    "float": ((int, float), float, "a number"),
+    "str": ((str,), str, "text"),
+    "tuple[str, ...]": ((str, list, tuple), _texts, "a list of names"),
+}
+
+
+def split_list(text: str) -> tuple[str, ...]:
+    """The parts of a list written with commas; commas within brackets stay."""
+    parts, depth = [""], 0
+    for letter in text:
+        depth += {"(": 1, ")": -1}.get(letter, 0)
+        if letter == "," and not depth:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return tuple(part.strip() for part in parts if part.strip())
+
+
+def _at_least(name: str, value: float, least: float) -> None:
+    if value < least:
+        raise NqeError(f"setting {name} is {value}; it must be {least} or more")
+
+
+def _above(name: str, value: float, limit: float) -> None:
+    if not value > limit:
+        raise NqeError(f"setting {name} is {value}; it must be more than {limit}")
+
+
+def _part(name: str, value: float) -> None:
+    if not 0 <= value <= 1:
+        raise NqeError(f"setting {name} is {value}; it is a part, from 0 to 1")
 
 
 def _among(name: str, value: str, allowed: tuple[str, ...]) -> None:

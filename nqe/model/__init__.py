@@ -1,0 +1,1 @@
+"""The model: batches, logics, encoders, scores, checkpoints."""

@@ -1,0 +1,275 @@
+"""A batch: many plans as flat arrays, whatever their shapes, in the order they are worked on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
+from typing import Any, TypeVar
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from nqe.errors import NqeError
+from nqe.graph.facts import Integers, offsets, ranges
+from nqe.graph.pattern import Kind
+from nqe.query.exact_batch import StepTable
+from nqe.query.plan import SLOT, STEP, Op, Plan
+
+MASKS = 2
+"""Sources begin with the two mask vectors: of open atoms, then of closed ones."""
+_CONNECTIVES = (Op.AND, Op.OR, Op.NOT)
+
+
+@dataclass(frozen=True, eq=False)
+class FactGroup:
+    """Projections of similar length, to attend within together.
+
+    Their elements stand in the order [s, r, o, a1, v1, …]; where facts of different lengths are
+    together, the shorter ones end in padding.
+    """
+
+    tokens: Tensor  # (elements, facts) places among the level's entities and then relations
+    padding: Tensor | None  # (facts, elements) whether an element is padding
+    asked: Tensor  # (facts,) the element that is masked
+
+
+@dataclass(frozen=True, eq=False)
+class Projections:
+    """All projections of one depth.
+
+    Entities and relations are two lists, so that each role passes through its own maps at once.
+    """
+
+    entities: Tensor  # (entity elements,) places among the sources
+    relations: Tensor  # (relation elements,) numbers of relations
+    groups: tuple[FactGroup, ...]
+    elements: Tensor  # (elements,) where each element stands among the groups' elements
+    asked: Tensor  # (projections,) places of the masked elements in `entities`
+
+
+@dataclass(frozen=True, eq=False)
+class Connectives:
+    """Steps of one depth with the same connective and the same number of inputs."""
+
+    op: Op
+    inputs: Tensor  # (steps, inputs) places among the sources
+
+
+@dataclass(frozen=True, eq=False)
+class Level:
+    """All steps of one depth. Their results join the sources in this order."""
+
+    projections: Projections | None
+    connectives: tuple[Connectives, ...]
+    any_count: int
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Plans ready for the model.
+
+    Sources are numbered: the masks, the distinct anchors, then the results of the levels.
+    """
+
+    anchors: Tensor  # (anchors,) the distinct entities that stand in atoms
+    levels: tuple[Level, ...]
+    steps: Tensor  # (steps,) where the result of each step is among the sources
+    targets: Tensor  # (queries,) where the result of each query is among the sources
+    largest: tuple[int, int]
+    """The largest numbers of an entity and of a relation."""
+
+    @classmethod
+    def of(cls, plans: Sequence[Plan] | StepTable) -> Batch:
+        """The batch of some plans; no loop over them when they are a table already."""
+        return _build(plans if isinstance(plans, StepTable) else StepTable.of(plans))
+
+    def __len__(self) -> int:
+        return len(self.targets)
+
+    def to(self, device: torch.device | str) -> Batch:
+        """The same batch on a device."""
+        return self if str(device) == "cpu" else _moved(self, device)
+
+    def check(self, entity_count: int, relation_count: int) -> None:
+        """Refuse numbers that a model does not have."""
+        for kind, number, count in zip(
+            ("entity", "relation"), self.largest, (entity_count, relation_count), strict=True
+        ):
+            if number >= count:
+                raise NqeError(
+                    f"{kind} number {number} is not one of the model's {count:,}; "
+                    "use queries and a model of the same graph"
+                )
+
+
+_Moved = TypeVar("_Moved")
+
+
+def _moved(value: _Moved, device: torch.device | str) -> _Moved:
+    """A value with all tensors within it on a device."""
+    if isinstance(value, Tensor):
+        return value.to(device, non_blocking=True)
+    if isinstance(value, tuple):
+        return tuple(_moved(one, device) for one in value)  # type: ignore[return-value]
+    if is_dataclass(value) and not isinstance(value, type):
+        parts: dict[str, Any] = {one.name: getattr(value, one.name) for one in fields(value)}
+        return replace(value, **{name: _moved(part, device) for name, part in parts.items()})
+    return value
+
+
+@dataclass
+class _Numbering:
+    """Which source holds the result of each step, as far as they are numbered."""
+
+    place: Integers
+    next: int
+
+    def give(self, steps: Integers) -> None:
+        self.place[steps] = np.arange(self.next, self.next + len(steps))
+        self.next += len(steps)
+
+
+def _build(table: StepTable) -> Batch:
+    steps, slots = table.steps, table.slots
+    known = slots[:, SLOT.KIND] == Kind.KNOWN
+    anchors, anchor_number = np.unique(slots[known, SLOT.FILLER], return_inverse=True)
+    sources = np.zeros(len(slots), dtype=np.int64)
+    sources[known] = MASKS + anchor_number
+    free = slots[:, SLOT.KIND] == Kind.FREE
+    sources[free] = steps[slots[free, SLOT.STEP], STEP.CLOSED]
+    numbering = _Numbering(np.full(len(steps), -1), MASKS + len(anchors))
+    reader = _Reader(
+        table, sources, numbering, offsets(np.bincount(slots[:, SLOT.STEP], minlength=len(steps)))
+    )
+    levels = tuple(
+        reader.level(depth) for depth in range(int(steps[:, STEP.DEPTH].max(initial=-1)) + 1)
+    )
+    return Batch(
+        torch.from_numpy(anchors),
+        levels,
+        torch.from_numpy(numbering.place),
+        torch.from_numpy(numbering.place[table.plan_start[1:] - 1]),
+        (
+            int(anchors[-1]) if len(anchors) else -1,
+            int(
+                max(
+                    steps[:, STEP.RELATION].max(initial=-1),
+                    slots[:, SLOT.ATTRIBUTE].max(initial=-1),
+                )
+            ),
+        ),
+    )
+
+
+@dataclass
+class _Reader:
+    """Reads the levels of a table, the lowest first."""
+
+    table: StepTable
+    sources: Integers  # (slots,) the source in each slot, but for those that steps fill
+    numbering: _Numbering
+    first_slot: Integers  # (steps + 1,)
+
+    def level(self, depth: int) -> Level:
+        """The steps of one depth."""
+        steps = self.table.steps
+        here = np.flatnonzero(steps[:, STEP.DEPTH] == depth)
+        op = steps[here, STEP.OP]
+        projections = self._projections(here[op == Op.PROJECTION])
+        connectives = [
+            one for kind in _CONNECTIVES for one in self._connectives(kind, here[op == kind])
+        ]
+        anything = here[op == Op.ANY]
+        self.numbering.give(anything)
+        return Level(projections, tuple(connectives), len(anything))
+
+    def _connectives(self, op: Op, steps: Integers) -> list[Connectives]:
+        """The steps of one connective, by their number of inputs."""
+        if not len(steps):
+            return []
+        parent = self.table.steps[:, STEP.PARENT]
+        order = np.searchsorted(steps, parent)
+        child = np.flatnonzero(np.isin(parent, steps))
+        owner = order[child]
+        child = child[np.argsort(owner, kind="stable")]
+        counts = np.bincount(owner, minlength=len(steps))
+        starts = offsets(counts)[:-1]
+        groups = []
+        for count in np.unique(counts):
+            chosen = np.flatnonzero(counts == count)
+            inputs = child[starts[chosen, None] + np.arange(count)]
+            groups.append(Connectives(op, torch.from_numpy(self.numbering.place[inputs])))
+            self.numbering.give(steps[chosen])
+        return groups
+
+    def _projections(self, steps: Integers) -> Projections | None:
+        if not len(steps):
+            return None
+        arity = np.diff(self.first_slot)[steps]
+        order = np.argsort(arity, kind="stable")
+        steps, arity = steps[order], arity[order]
+        self.numbering.give(steps)
+        slots = ranges(self.first_slot[steps], arity)
+        first_entity = offsets(arity)
+        qualifier = np.ones(len(slots), dtype=bool)
+        qualifier[first_entity[:-1]] = qualifier[first_entity[:-1] + 1] = False
+        first_relation = offsets(arity - 1)
+        relations = np.empty(len(slots) - len(steps), dtype=np.int64)
+        relations[first_relation[:-1]] = self.table.steps[steps, STEP.RELATION]
+        rest = np.ones(len(relations), dtype=bool)
+        rest[first_relation[:-1]] = False
+        relations[rest] = self.table.slots[slots[qualifier], SLOT.ATTRIBUTE]
+        asked = self.table.steps[steps, STEP.ASKED]
+        groups, elements = _groups(
+            arity, first_entity[:-1], first_relation[:-1] + len(slots), asked
+        )
+        return Projections(
+            torch.from_numpy(self._filled(slots)),
+            torch.from_numpy(relations),
+            groups,
+            torch.from_numpy(elements),
+            torch.from_numpy(first_entity[:-1] + asked),
+        )
+
+    def _filled(self, slots: Integers) -> Integers:
+        """The sources in these slots, those of steps too."""
+        sources = self.sources[slots]
+        from_step = self.table.slots[slots, SLOT.KIND] == Kind.SET
+        sources[from_step] = self.numbering.place[self.table.slots[slots[from_step], SLOT.FILLER]]
+        return sources
+
+
+def _groups(
+    arity: Integers, first_entity: Integers, first_relation: Integers, asked: Integers
+) -> tuple[tuple[FactGroup, ...], Integers]:
+    """Facts of similar arity together, and where each element then stands.
+
+    Arity 2, which is most facts, has a group of its own; beyond that a group reaches to the next
+    power of two. Only attention, a small part of the work, sees the padding.
+    """
+    last = np.power(2, np.ceil(np.log2(arity))).astype(np.int64)
+    count = int(arity.sum() * 2 - len(arity))
+    elements = np.empty(count, dtype=np.int64)
+    groups, start = [], 0
+    for bucket in np.unique(last):
+        here = np.flatnonzero(last == bucket)
+        length = 2 * int(arity[here].max()) - 1
+        place = np.arange(length)[:, None]
+        # Even places are entities (s, o, v1, …), odd ones relations (r, a1, …).
+        tokens = np.where(
+            place % 2 == 0, first_entity[here] + place // 2, first_relation[here] + place // 2
+        )  # (elements, facts)
+        padding = place >= 2 * arity[here] - 1
+        tokens[padding] = tokens[0, np.nonzero(padding)[1]]
+        at = start + np.arange(tokens.size).reshape(tokens.shape)
+        elements[tokens[~padding]] = at[~padding]
+        start += tokens.size
+        groups.append(
+            FactGroup(
+                torch.from_numpy(tokens),
+                torch.from_numpy(padding.T.copy()) if padding.any() else None,
+                torch.from_numpy(2 * asked[here]),
+            )
+        )
+    return tuple(groups), elements

@@ -1,0 +1,1 @@
+"""Training: queries, loss, schedule, loop."""
