@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from nqe.cli import demo, graphs, questions, samples
+from nqe.cli import demo, evaluations, graphs, questions, samples
 from nqe.version import VERSION
 
 HELP = """Answer logical questions over incomplete graphs of statements with qualifiers.
@@ -43,4 +43,5 @@ def options(
 graphs.add_to(app)
 questions.add_to(app)
 samples.add_to(app)
+evaluations.add_to(app)
 demo.add_to(app)

@@ -88,3 +88,18 @@ class SamplingProgress(_ProgressLine):
     def update(self, done: int, what: str) -> None:
         """So many are there; this split and shape grew last."""
         self._move(done, done, what)
+
+
+class EvaluationProgress(_ProgressLine):
+    """Watches an evaluation."""
+
+    def __init__(self) -> None:
+        super().__init__("queries")
+
+    def start(self, total: int) -> None:
+        """So many queries are to be ranked."""
+        self._begin("ranking", total)
+
+    def update(self, done: int) -> None:
+        """So many are."""
+        self._move(done, done, "ranking")

@@ -7,6 +7,7 @@ import io
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from nqe.evaluation.link_prediction import LinkReport
 from nqe.evaluation.report import HITS, Metrics, Report
 
 Cell = str | int | float | None
@@ -33,6 +34,18 @@ def report_sheets(report: Report, by: Iterable[str] = ("shape",)) -> list[Sheet]
     """The tables of a report, one a group; numbers in percent."""
     what = f"{report.answers} answers, per {report.per}, {report.ties} ties, %"
     return [_group_sheet(report, one, what) for one in by if report.group(one)]
+
+
+def link_sheet(report: LinkReport) -> Sheet:
+    """The table of a report of link prediction; numbers in percent."""
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (part.replace("_", "/"), percent(one.mrr), *map(percent, one.hits), one.count)
+        for part, one in report.parts.items()
+    )
+    trained = report.about.get("trained_on")
+    told = f", trained on {trained}" if trained else ""
+    title = f"Link prediction on {report.split}{told} (per answer, {report.ties} ties, %)"
+    return Sheet(title, ("slots", "MRR", *(f"Hits@{k}" for k in HITS), "answers"), rows)
 
 
 def percent(share: float) -> float:

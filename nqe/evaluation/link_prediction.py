@@ -13,6 +13,7 @@ from nqe.evaluation.evaluator import BLOCK, Ranking, Runner, Watch, evaluate
 from nqe.evaluation.ranks import Floats
 from nqe.evaluation.report import HITS, MEASURES
 from nqe.graph.dataset import Dataset
+from nqe.sampling.one_hop import link_queries
 
 # Numbers of SLOTS that each part holds.
 PARTS = {"all": (0, 1, 2), "subject_object": (0, 1), "value": (2,)}
@@ -92,8 +93,6 @@ def predict_links(
     about: Mapping[str, Any] | None = None,
 ) -> LinkReport:
     """Rank the entity in every slot of every fact of a split, filtered by the facts of all."""
-    from nqe.sampling.one_hop import link_queries
-
     facts = dataset.split(split).facts
     if not len(facts):
         raise NqeError(f"the {split} split has no facts to predict; choose another split")
