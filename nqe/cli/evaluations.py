@@ -84,7 +84,7 @@ def evaluate(
         "run": run,
         "queries": queries,
         "split": split,
-        "benchmark": _benchmark(manifest),
+        "benchmark": _benchmark(manifest, queries),
         "fingerprint": manifest["fingerprint"],
         "trained_on": model.trained_on,
     }
@@ -264,10 +264,10 @@ def _part(table: QueryTable, shapes: str | None, limit: int | None, where: str) 
     return table.take(np.sort(np.concatenate(rows)))
 
 
-def _benchmark(manifest: dict[str, Any]) -> str | None:
+def _benchmark(manifest: dict[str, Any], queries: str) -> str | None:
     from nqe.evaluation.comparison import benchmark_of
 
-    return benchmark_of(manifest.get("settings"))
+    return benchmark_of(manifest.get("settings"), _name(queries), manifest.get("dataset") or "")
 
 
 def _keep(run: str, name: str, report: Report | LinkReport) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -87,12 +88,14 @@ class View:
 
 def print_sheets(sheets: Iterable[Sheet], form: str) -> None:
     """Print tables in a form other than JSON."""
-    from nqe.evaluation.forms import FORMS, marked_rows
+    from nqe.evaluation.forms import FORMS, fitting, marked_rows
 
     for number, sheet in enumerate(sheets):
         if form == "table":
             printing.heading(sheet.title)
-            printing.table(sheet.columns, marked_rows(sheet))
+            width = printing.console().width if printing.on_terminal() else sys.maxsize
+            for part in fitting(sheet, width):
+                printing.table(part.columns, marked_rows(part))
         else:
             printing.say(("\n" if number else "") + FORMS[form](sheet).rstrip("\n"))
 

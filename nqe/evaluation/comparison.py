@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from statistics import fmean
 from typing import Any
 
@@ -41,13 +43,15 @@ def compare(
     return _shape_sheet(plain, place, title, published, benchmark)
 
 
-def benchmark_of(settings: Mapping[str, Any] | None) -> str | None:
-    """The published benchmark that a query set with these settings was made like."""
+def benchmark_of(settings: Mapping[str, Any] | None, *names: str) -> str | None:
+    """The published benchmark that a query set is: by its settings, and by a name of its graph."""
+    stems = {re.split(r"[.-]", Path(name).name.lower())[0] for name in names}
     for name, preset in PRESETS.items():
         wanted = preset.to_json()
         shapes = set(wanted["shapes"] or SHAPES)
         if (
             settings is not None
+            and name.partition("-")[0] in stems
             and all(settings.get(key) == wanted[key] for key in wanted if key not in _FREE)
             and set(settings.get("shapes") or SHAPES) <= shapes
         ):
@@ -67,7 +71,7 @@ def _shape_sheet(
     first = next(iter(reports.values()))
     if published:
         table = _published(BENCHMARKS, benchmark or first.about.get("benchmark"))
-        rows = [(f"{name} (published)", cells) for name, cells in table.items()] + rows
+        rows = [(f"{name} (paper)", cells) for name, cells in table.items()] + rows
     rows = [(name, _with_averages(cells, shapes)) for name, cells in rows]
     averages = [name for name, wanted in AVERAGES.items() if set(wanted) & set(shapes)]
     what = f"{first.answers} answers, per {first.per}, {first.ties} ties, %"
@@ -93,7 +97,7 @@ def _link_sheet(
     if published:
         table = _published(LINK_PREDICTION, benchmark or first.about.get("benchmark"))
         theirs = {
-            f"{name} (published)": {part: percent(mrr) for part, mrr in cells.items()}
+            f"{name} (paper)": {part: percent(mrr) for part, mrr in cells.items()}
             for name, cells in table.items()
         }
         rows = [*theirs.items(), *rows]

@@ -61,14 +61,27 @@ def shown(cell: Cell) -> str:
 
 
 def marked_rows(sheet: Sheet) -> list[tuple[Cell, ...]]:
-    """The rows for a terminal; the best of a column has a star."""
+    """The rows in plain text; the best of a column has a star."""
     return [
         tuple(
-            f"{shown(cell)} *" if (row, column) in sheet.best else cell
+            f"{shown(cell)}*" if (row, column) in sheet.best else cell
             for column, cell in enumerate(cells)
         )
         for row, cells in enumerate(sheet.rows)
     ]
+
+
+def fitting(sheet: Sheet, width: int) -> list[Sheet]:
+    """The table in parts that are no wider than a terminal, each with the first column."""
+    texts = [sheet.columns, *([shown(cell) for cell in row] for row in sheet.rows)]
+    # A star and the space between columns come to what a cell holds.
+    widths = [max(map(len, column)) + 4 for column in zip(*texts, strict=True)]
+    parts: list[list[int]] = [[]]
+    for column in range(1, len(widths)):
+        if parts[-1] and sum(widths[one] for one in (0, *parts[-1], column)) > width:
+            parts.append([])
+        parts[-1].append(column)
+    return [_columns(sheet, [0, *part]) for part in parts]
 
 
 def markdown(sheet: Sheet) -> str:
@@ -127,6 +140,15 @@ FORMS = {"markdown": markdown, "latex": latex, "csv": comma_separated}
 def escaped(text: str) -> str:
     """Text that LaTeX prints as it stands."""
     return "".join(_LATEX.get(letter, letter) for letter in text)
+
+
+def _columns(sheet: Sheet, columns: Sequence[int]) -> Sheet:
+    """Some columns of a table."""
+    place = {column: number for number, column in enumerate(columns)}
+    best = ((row, place[column]) for row, column in sheet.best if column in place)
+    rows = tuple(tuple(row[column] for column in columns) for row in sheet.rows)
+    names = tuple(sheet.columns[column] for column in columns)
+    return Sheet(sheet.title, names, rows, frozenset(best))
 
 
 def _group_sheet(report: Report, by: str, what: str) -> Sheet:

@@ -61,10 +61,10 @@ def test_runs_stand_beside_the_published_rows_of_their_benchmark() -> None:
     mine = report_of({"1p": 1, "2p": 4}, benchmark="wd50k-qe")
     sheet = compare({"mine": mine}, published=True)
     assert [row[0] for row in sheet.rows] == [
-        *(f"{name} (published)" for name in BENCHMARKS["wd50k-qe"]),
+        *(f"{name} (paper)" for name in BENCHMARKS["wd50k-qe"]),
         "mine",
     ]
-    assert sheet.rows[3] == ("NQE (published)", 47.69, 50.31, 49.0)
+    assert sheet.rows[3] == ("NQE (paper)", 47.69, 50.31, 49.0)
     assert sheet.best == {(4, 1), (3, 2), (4, 3)}
 
 
@@ -108,7 +108,7 @@ def test_link_prediction_is_told_by_slots_and_what_it_was_trained_on() -> None:
     sheet = compare({"r": report}, published=True)
     assert sheet.columns == ("run", "all", "subject_object", "value")
     assert sheet.rows[-1] == ("r (trained on train)", 75.0, 100.0, 50.0)
-    assert sheet.rows[0] == ("StarE (published)", None, 34.9, None)
+    assert sheet.rows[0] == ("StarE (paper)", None, 34.9, None)
 
 
 def test_each_link_answer_counts_once() -> None:
@@ -171,13 +171,16 @@ def test_a_damaged_report_is_told(tmp_path: Path, text: str, told: str) -> None:
         read_report(path)
 
 
-def test_query_sets_know_the_benchmark_that_they_are_made_like() -> None:
+def test_a_query_set_is_known_as_a_benchmark_by_its_settings_and_its_graph() -> None:
     for name, preset in PRESETS.items():
-        settings = json.loads(json.dumps(preset.to_json()))
-        assert benchmark_of(settings | {"test": 7, "seed": 3}) == name
-    assert benchmark_of(PRESETS["wd50k-nfol"].to_json() | {"shapes": ["1p", "2in"]}) == "wd50k-nfol"
-    assert benchmark_of(PRESETS["wd50k-nfol"].to_json() | {"match": "any"}) is None
-    assert benchmark_of(None) is None
+        settings = json.loads(json.dumps(preset.to_json())) | {"test": 7, "seed": 3}
+        assert benchmark_of(settings, "my.queries", "data/wd50k.graph") == name
+        assert benchmark_of(settings, "WD50K-nfol.queries", "") == name
+        assert benchmark_of(settings, "atlas.queries", "wd50k_100.graph") is None
+    nfol = PRESETS["wd50k-nfol"].to_json()
+    assert benchmark_of(nfol | {"shapes": ["1p", "2in"]}, "wd50k") == "wd50k-nfol"
+    assert benchmark_of(nfol | {"match": "any"}, "wd50k") is None
+    assert benchmark_of(None, "wd50k") is None
 
 
 def test_published_rows_are_those_of_the_paper() -> None:

@@ -12,7 +12,7 @@ from scorers import MatrixRunner, Question, table_of
 
 from nqe.errors import NqeError
 from nqe.evaluation import Report, evaluate
-from nqe.evaluation.forms import FORMS, Sheet, escaped, marked_rows, report_sheets
+from nqe.evaluation.forms import FORMS, Sheet, escaped, fitting, marked_rows, report_sheets
 from nqe.evaluation.plot import plot
 
 SHEET = Sheet(
@@ -82,7 +82,21 @@ def test_every_sign_that_latex_reads_is_escaped() -> None:
 
 
 def test_on_a_terminal_the_best_has_a_star() -> None:
-    assert marked_rows(SHEET) == [("a|b_c", "50.00 *", None), ("d*e", 7.125, 3)]
+    assert marked_rows(SHEET) == [("a|b_c", "50.00*", None), ("d*e", 7.125, 3)]
+
+
+def test_a_wide_table_is_parted_to_fit_a_terminal() -> None:
+    columns = ("run", *(f"c{number}" for number in range(9)))
+    rows = tuple((name, *(10.0 * number for number in range(9))) for name in ("a", "b"))
+    sheet = Sheet("wide", columns, rows, frozenset({(1, 1), (0, 9)}))
+    parts = fitting(sheet, 40)
+    assert [name for part in parts for name in part.columns[1:]] == list(columns[1:])
+    assert {part.columns[0] for part in parts} == {"run"}
+    assert len(parts) == 3
+    assert parts[0].best == {(1, 1)}
+    assert parts[-1].best == {(0, len(parts[-1].columns) - 1)}
+    assert fitting(sheet, 10**9) == [sheet]
+    assert len(fitting(sheet, 1)) == 9
 
 
 @pytest.mark.parametrize(("ending", "sign"), [("png", b"\x89PNG"), ("svg", b"<?xml")])
