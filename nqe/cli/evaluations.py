@@ -12,10 +12,11 @@ from nqe.cli import printing
 from nqe.cli.choices import JsonOption, open_dataset
 from nqe.cli.results import View, check_among, check_format, print_sheets
 from nqe.errors import NqeError
+from nqe.settings import DEVICES
 
 if TYPE_CHECKING:
     from nqe.evaluation import LinkReport, Ranking, Report, Runner
-    from nqe.graph import Dataset
+    from nqe.graph import Dataset, Vocabulary
     from nqe.sampling import QueryTable
 
 FormatOption = Annotated[str, typer.Option("--format", help="table, markdown, latex, json or csv.")]
@@ -70,6 +71,7 @@ def evaluate(
 
     The report is also kept in RUN, for `nqe compare`, unless only a part was evaluated.
     """
+    check_among("device", device, DEVICES)
     view = View.of(form, as_json, ties, per, by, plot)
     if link_prediction:
         _refuse_for_links(shapes=shapes, limit=limit, plot=plot, graph=graph, by=by)
@@ -89,7 +91,7 @@ def evaluate(
         "trained_on": model.trained_on,
     }
     view.show(ranking, about)
-    if model.manifest is not None and answers == "hard" and shapes is None and limit is None:
+    if model.is_run and answers == "hard" and shapes is None and limit is None:
         _keep(run, f"{split}-{_name(queries)}", view.standard(ranking, about))
 
 
@@ -141,36 +143,39 @@ def compare(
 
 @dataclass(frozen=True)
 class _Model:
-    """A loaded model, and what its run says of it; None for a checkpoint by itself."""
+    """A loaded model and what its run or checkpoint says of it."""
 
     place: str
     runner: Runner
-    vocabulary: Any
-    manifest: dict[str, Any] | None
+    vocabulary: Vocabulary | None
+    fingerprint: str | None
+    trained_on: str | None
+    is_run: bool
+    """Whether there is a RUN to keep reports in, not a checkpoint alone."""
 
     @classmethod
     def load(cls, run: str, device: str) -> _Model:
-        from nqe.model import load
-        from nqe.model.checkpoint import run_manifest
-        from nqe.model.runner import EmbeddingRunner
+        from nqe.model import EmbeddingRunner, load
+        from nqe.model.checkpoint import CHECKPOINT, checkpoint_of, run_manifest
 
         model = load(run, device)
-        return cls(run, EmbeddingRunner(model), model.vocabulary, run_manifest(Path(run)))
-
-    @property
-    def trained_on(self) -> str | None:
-        """The splits whose facts it was trained on, if anything tells."""
-        settings = (self.manifest or {}).get("settings") or {}
-        facts: str | None = settings.get("train", {}).get("facts")
-        return facts
+        card = CHECKPOINT.manifest(checkpoint_of(Path(run)))
+        manifest = run_manifest(run)
+        return cls(
+            place=run,
+            runner=EmbeddingRunner(model),
+            vocabulary=model.vocabulary,
+            fingerprint=(manifest or card).get("fingerprint"),
+            trained_on=card.get("trained_on"),
+            is_run=manifest is not None,
+        )
 
     def check(self, where: str, fingerprint: str) -> None:
-        """Refuse what was made from another graph than the run."""
-        trained = None if self.manifest is None else self.manifest.get("fingerprint")
-        if trained is not None and trained != fingerprint:
+        """Refuse what was made from another graph than the model."""
+        if self.fingerprint is not None and self.fingerprint != fingerprint:
             raise NqeError(
                 f"{where}: of another graph (fingerprint {fingerprint}) than {self.place} was "
-                f"trained on ({trained}); give what belongs to the run's graph"
+                f"trained on ({self.fingerprint}); give what belongs to the run's graph"
             )
 
     def check_vocabulary(self, where: str, dataset: Dataset) -> None:
@@ -210,7 +215,7 @@ def _evaluate_links(run: str, name: str, split: str, view: View, device: str) ->
         printing.json_block(report.to_json())
     else:
         print_sheets([link_sheet(report)], view.form)
-    if model.manifest is not None and view.ties == "realistic":
+    if model.is_run and view.ties == "realistic":
         _keep(run, f"{split}-{_name(name)}-link-prediction", report)
 
 
@@ -234,8 +239,8 @@ def _check_queries(model: _Model, queries: str, graph: str | None) -> dict[str, 
 
     manifest = read_manifest(queries)
     model.check(queries, manifest["fingerprint"])
-    place = graph or (manifest["dataset"] if model.manifest is None else None)
-    if place is None and model.manifest is None:
+    place = graph or (manifest["dataset"] if model.fingerprint is None else None)
+    if place is None and model.fingerprint is None:
         raise NqeError(f"{queries}: does not say where its graph is; name it with --graph")
     if place is not None:
         dataset = open_dataset(place)

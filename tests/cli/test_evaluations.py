@@ -62,9 +62,15 @@ def models(monkeypatch: pytest.MonkeyPatch) -> None:
     def load(run: str, device: str) -> evaluations._Model:
         assert device == "auto"
         runner = RandomRunner(ord(run[-1]), len(ATLAS.vocabulary.entities))
-        known = {"fingerprint": ATLAS.fingerprint, "settings": {"train": {"facts": "train"}}}
-        manifest = None if "bare" in run else known
-        return evaluations._Model(run, runner, ATLAS.vocabulary, manifest)
+        bare = "bare" in run
+        return evaluations._Model(
+            place=run,
+            runner=runner,
+            vocabulary=ATLAS.vocabulary,
+            fingerprint=None if bare else ATLAS.fingerprint,
+            trained_on="train",
+            is_run=not bare,
+        )
 
     monkeypatch.setattr(evaluations._Model, "load", load)
 
@@ -195,6 +201,7 @@ def test_runs_are_compared(queries: Path, tmp_path: Path) -> None:
         (("--by", "colour"), "--by is 'colour'; choose one of shape, slot"),
         (("--answers", "all"), "--answers is 'all'; choose one of hard, easy"),
         (("--format", "word"), "--format is 'word'; choose one of table"),
+        (("--device", "tpu"), "--device is 'tpu'; choose one of auto, cpu, cuda"),
         (("--plot", "a.txt"), "a plot of no known form; end the name in .png"),
         (("--shapes", "9p"), "shape '9p' not understood"),
         (("--shapes", "3p"), "no queries of shapes 3p; the split has 1p, 2p"),
