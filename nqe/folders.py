@@ -25,6 +25,8 @@ class FolderKind:
     noun: str
     command: str
     again: str
+    file: str = MANIFEST
+    """The name of the manifest."""
 
     @property
     def mark(self) -> str:
@@ -33,26 +35,26 @@ class FolderKind:
 
     def is_one(self, folder: Path) -> bool:
         """Whether a folder is of this kind, or was before something damaged it."""
-        return has_mark(folder / MANIFEST, self.mark)
+        return has_mark(folder / self.file, self.mark)
 
     def check_output(self, folder: Path) -> None:
         """Refuse a place that `new` would not replace."""
-        check_replaceable(folder, MANIFEST, self.mark)
+        check_replaceable(folder, self.file, self.mark)
 
     @contextmanager
     def new(self, folder: Path, manifest: Mapping[str, Any]) -> Iterator[Path]:
         """A temporary folder to fill; it takes the place, manifest and all, when that ends well."""
         head = {"format": self.format, "version": self.version, "written_by": f"nqe {VERSION}"}
         text = json.dumps({**head, **manifest}, indent=2) + "\n"
-        with new_folder(folder, MANIFEST, self.mark) as temporary:
+        with new_folder(folder, self.file, self.mark) as temporary:
             yield temporary
-            (temporary / MANIFEST).write_text(text, encoding="utf-8")
+            (temporary / self.file).write_text(text, encoding="utf-8")
 
     def manifest(self, folder: Path) -> dict[str, Any]:
         """The manifest of a folder, its format checked."""
-        path = folder / MANIFEST
+        path = folder / self.file
         if not path.is_file():
-            missing = "no such folder" if not folder.exists() else f"no {MANIFEST} in it"
+            missing = "no such folder" if not folder.exists() else f"no {self.file} in it"
             raise StorageError(
                 f"{folder}: not a {self.noun} ({missing}); make one with `{self.command}`"
             )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from rich.console import Console
 from rich.progress import (
@@ -16,16 +16,19 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
+if TYPE_CHECKING:
+    from nqe.training.trainer import Report
+
 
 class _ProgressLine:
     """A line that goes away when the work is done; nothing when nobody is looking."""
 
-    def __init__(self, counted: str) -> None:
+    def __init__(self, counted: str, rate: str = "{task.fields[rate]:,.0f}/s") -> None:
         self._progress = Progress(
             TextColumn("{task.description}"),
             BarColumn(),
             TaskProgressColumn(),
-            TextColumn(f"{{task.fields[count]:,}} {counted}, {{task.fields[rate]:,.0f}}/s"),
+            TextColumn(f"{{task.fields[count]:,}} {counted}, {rate}"),
             TimeRemainingColumn(),
             console=Console(stderr=True),
             transient=True,
@@ -54,10 +57,13 @@ class _ProgressLine:
         if self._task is None:
             return
         elapsed = self._progress.tasks[self._task].elapsed or 0.0
-        rate = count / elapsed if elapsed else 0.0
-        self._progress.update(
-            self._task, completed=completed, count=count, rate=rate, description=what
-        )
+        self._show(completed, count, count / elapsed if elapsed else 0.0, what)
+
+    def _show(self, completed: int, count: int, rate: float, what: str | None) -> None:
+        if self._task is not None:
+            self._progress.update(
+                self._task, completed=completed, count=count, rate=rate, description=what
+            )
 
 
 class ReadingProgress(_ProgressLine):
@@ -103,3 +109,24 @@ class EvaluationProgress(_ProgressLine):
     def update(self, done: int) -> None:
         """So many are."""
         self._move(done, done, "ranking")
+
+
+class TrainingProgress(_ProgressLine):
+    """Watches a training."""
+
+    _PARTS = 1_000
+
+    def __init__(self) -> None:
+        super().__init__("steps", "{task.fields[rate]:,.0f} queries/s")
+
+    def update(self, report: Report) -> None:
+        """So far it is."""
+        if self._task is None:
+            self._begin("training", self._PARTS)
+        best = "" if report.best is None else f", best MRR {report.best:.3f}"
+        self._show(
+            int(report.progress * self._PARTS),
+            report.step,
+            report.rate,
+            f"epoch {report.epoch + 1}, loss {report.loss:.3f}{best}",
+        )

@@ -109,7 +109,7 @@ _Moved = TypeVar("_Moved")
 def _moved(value: _Moved, device: torch.device | str) -> _Moved:
     """A value with all tensors within it on a device."""
     if isinstance(value, Tensor):
-        return value.to(device, non_blocking=True)
+        return value.to(device, non_blocking=True)  # type: ignore[return-value]
     if isinstance(value, tuple):
         return tuple(_moved(one, device) for one in value)  # type: ignore[return-value]
     if is_dataclass(value) and not isinstance(value, type):

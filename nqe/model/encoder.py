@@ -91,7 +91,8 @@ class Layer(nn.Module):
         else:
             attended = self._attend(elements, projections)
         elements = self.attention_norm(elements + self.drop(self.out(attended)))
-        return self.feed_forward_norm(elements + self.drop(self.feed_forward(elements)))
+        result: Tensor = self.feed_forward_norm(elements + self.drop(self.feed_forward(elements)))
+        return result
 
     def _attend(self, elements: Tensor, projections: Projections) -> Tensor:
         maps = self._maps(elements, projections, 0, 3)  # (elements, 3 width)
@@ -114,7 +115,7 @@ class Layer(nn.Module):
             count = len(group.asked)
             grouped = functional.embedding(group.tokens, maps)  # (elements, facts, 2 width)
             key, value = self._heads(grouped, 2)
-            query = queries[start : start + count].unflatten(-1, (self.heads, -1))
+            query = queries[start : start + count].view(count, self.heads, -1)
             attended.append(attend_from_masks(query, key, value, edges, group))
             start += count
         return torch.cat(attended)
@@ -135,13 +136,13 @@ class Layer(nn.Module):
 
     def _heads(self, grouped: Tensor, parts: int) -> tuple[Tensor, ...]:
         """Queries, keys, values, each (elements, facts, heads, width of a head)."""
-        return grouped.unflatten(-1, (parts, self.heads, -1)).unbind(2)
+        return grouped.view(*grouped.shape[:2], parts, self.heads, -1).unbind(2)
 
     def _edges(self) -> Tensor | None:
         """The biases of all edge kinds by head, (3, kinds, heads, width of a head)."""
         if self.edges is None:
             return None
-        return functional.pad(self.edges, (0, 0, 1, 0)).unflatten(-1, (self.heads, -1))
+        return functional.pad(self.edges, (0, 0, 1, 0)).view(3, len(EDGES), self.heads, -1)
 
 
 def attend(

@@ -26,7 +26,9 @@ class FuzzyTable(nn.Module):
             weights = weights[rows]
         elif rows is not None:
             weights = nn.functional.embedding(rows, weights)
-        vectors: Tensor = _Fuzzy.apply(weights, self.steepness, centre)
+        vectors: Tensor = _Fuzzy.apply(  # type: ignore[no-untyped-call]
+            weights, self.steepness, centre
+        )
         return vectors
 
     def __len__(self) -> int:

@@ -74,7 +74,7 @@ def sample(
     """Draw queries of every shape for every split; the same for a seed, whatever the workers."""
     settings = with_counts(settings or SamplingSettings(), dataset)
     splits = [name for name in SPLITS if getattr(settings, name)]
-    workshop = _Workshop(dataset, settings)
+    workshop = Workshop(dataset, settings)
     _check(workshop, splits)
     shapes = [name_of(parse_shape(name)) for name in settings.shapes or SHAPES]
     quotas = [
@@ -121,7 +121,7 @@ def with_counts(settings: SamplingSettings, dataset: Dataset) -> SamplingSetting
     return replace(settings, **cast(Any, counts))
 
 
-def _check(workshop: _Workshop, splits: Sequence[str]) -> None:
+def _check(workshop: Workshop, splits: Sequence[str]) -> None:
     dataset = workshop.dataset
     if not splits:
         raise NqeError("no queries are asked for; give a number with --train, --valid or --test")
@@ -168,7 +168,7 @@ def _tasks(quota: Quota) -> list[Task]:
 
 
 @dataclass(eq=False)
-class _Workshop:
+class Workshop:
     """Makes blocks; keeps what a split needs once it is made."""
 
     dataset: Dataset
@@ -203,7 +203,7 @@ class _Workshop:
 
 @contextmanager
 def _workers(
-    workshop: _Workshop, workers: int | None
+    workshop: Workshop, workers: int | None
 ) -> Iterator[Callable[[Sequence[Task]], Iterator[Block]]]:
     count = workers or len(os.sched_getaffinity(0))
     if count == 1:
@@ -213,24 +213,26 @@ def _workers(
     # A bare copy, without what the caller's data set has built up and cached.
     dataset = Dataset(workshop.dataset.vocabulary, workshop.dataset.splits)
     settings = (dataset, workshop.settings)
-    with ProcessPoolExecutor(count, get_context("spawn"), _start_worker, settings) as pool:
+    with ProcessPoolExecutor(count, get_context("spawn"), start_worker, settings) as pool:
         try:
-            yield lambda tasks: pool.map(_make_in_worker, tasks)
+            yield lambda tasks: pool.map(make_in_worker, tasks)
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
 
 
-_OF_THIS_PROCESS: list[_Workshop] = []
+_OF_THIS_PROCESS: list[Workshop] = []
 
 
-def _start_worker(dataset: Dataset, settings: SamplingSettings) -> None:
+def start_worker(dataset: Dataset, settings: SamplingSettings) -> None:
+    """Prepare a worker process."""
     # Ctrl-C reaches the whole group; the parent alone decides what it means.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _OF_THIS_PROCESS[:] = [_Workshop(dataset, settings)]
+    _OF_THIS_PROCESS[:] = [Workshop(dataset, settings)]
 
 
-def _make_in_worker(task: Task) -> Block:
+def make_in_worker(task: Task) -> Block:
+    """One block, in a worker that is prepared."""
     return _OF_THIS_PROCESS[0].make(task)
 
 

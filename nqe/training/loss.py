@@ -52,7 +52,7 @@ class SoftmaxLoss:
         then the sums over all entities, in the softmax and in the smoothing, are estimated
         without bias.
         """
-        loss: Tensor = _SoftmaxLoss.apply(
+        loss: Tensor = _SoftmaxLoss.apply(  # type: ignore[no-untyped-call]
             comparison.queries, comparison.entities, comparison.bias, self, targets, scale, weight
         )
         return loss

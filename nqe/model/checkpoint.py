@@ -1,0 +1,160 @@
+"""Checkpoints: a model as a folder, and RUN folders that hold some.
+
+A checkpoint holds `config.json`, `model.safetensors`, the vocabulary (a graph folder without
+facts) and a README card. A RUN holds `best/` and `last/`, settings and metrics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+
+from nqe.errors import NqeError, StorageError
+from nqe.folders import FolderKind
+from nqe.graph import storage
+from nqe.model.model import Model
+from nqe.settings import RunSettings, run_settings, to_json
+
+CHECKPOINT = FolderKind(
+    "nqe-checkpoint", 1, "checkpoint", "nqe train", "train the model again", "config.json"
+)
+RUN = FolderKind("nqe-run", 1, "run or checkpoint", "nqe train", "train the model again")
+WEIGHTS = "model.safetensors"
+BEST, LAST = "best", "last"
+
+
+@dataclass(frozen=True)
+class Card:
+    """What a checkpoint tells of its making."""
+
+    dataset: str | None = None
+    """Where the data set was."""
+    fingerprint: str | None = None
+    trained_on: str | None = None
+    """The facts, or the query set, that it learnt from."""
+    step: int | None = None
+    scores: Mapping[str, float] | None = None
+    """Validation MRR by shape."""
+
+
+def save_pretrained(
+    model: Model,
+    folder: str | Path,
+    card: Card | None = None,
+    tensors: Mapping[str, Mapping[str, torch.Tensor]] | None = None,
+    texts: Mapping[str, str] | None = None,
+) -> None:
+    """Write a checkpoint folder; `tensors` and `texts` are further files to keep with it."""
+    card = card or Card()
+    with CHECKPOINT.new(Path(folder), _config(model, card)) as temporary:
+        save_file(_contiguous(model.state_dict()), temporary / WEIGHTS)
+        for name, values in (tensors or {}).items():
+            save_file(_contiguous(values), temporary / name)
+        if model.vocabulary is not None:
+            storage.save(temporary / "vocabulary", model.vocabulary, {}, card.fingerprint or "", {})
+        for name, text in {"README.md": _readme(model, card), **(texts or {})}.items():
+            (temporary / name).write_text(text, encoding="utf-8")
+
+
+def from_pretrained(folder: str | Path, device: str = "auto") -> Model:
+    """The model of a checkpoint folder."""
+    path = Path(folder)
+    config = CHECKPOINT.manifest(path)
+    try:
+        settings = run_settings({"model": config["model"]}, str(path / CHECKPOINT.file)).model
+        vocabulary = None
+        if (path / "vocabulary").is_dir():
+            vocabulary, _ = storage.load(path / "vocabulary")
+        model = Model(settings, config["entity_count"], config["relation_count"], vocabulary)
+        model.load_state_dict(load_file(path / WEIGHTS))
+    except (OSError, KeyError, RuntimeError, SafetensorError) as error:
+        raise StorageError(f"{path}: damaged checkpoint ({error}); train it again") from error
+    return model.to(device_of(device)).eval()
+
+
+def load(path: str | Path, device: str = "auto") -> Model:
+    """The model of a RUN (its best one) or of a checkpoint."""
+    return from_pretrained(checkpoint_of(Path(path)), device)
+
+
+def checkpoint_of(path: Path) -> Path:
+    """The checkpoint that a path means: itself, or a RUN's best, or its last if it has no best."""
+    if CHECKPOINT.is_one(path):
+        return path
+    RUN.manifest(path)
+    for name in (BEST, LAST):
+        if CHECKPOINT.is_one(path / name):
+            return path / name
+    raise StorageError(f"{path}: holds no checkpoint yet; train on with `nqe train --resume`")
+
+
+def run_manifest(path: str | Path) -> dict[str, Any] | None:
+    """What a RUN says of itself, or None for a bare checkpoint."""
+    folder = Path(path)
+    return RUN.manifest(folder) if RUN.is_one(folder) else None
+
+
+def run_settings_of(path: str | Path) -> RunSettings:
+    """The resolved settings of a RUN."""
+    return run_settings(RUN.manifest(Path(path))["settings"], str(path))
+
+
+def device_of(name: str) -> torch.device:
+    """The device that a setting means."""
+    if name == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    if name == "cuda" and not torch.cuda.is_available():
+        raise NqeError("device is 'cuda', but there is none here; choose auto or cpu")
+    return torch.device(name)
+
+
+def _config(model: Model, card: Card) -> dict[str, Any]:
+    return {
+        "model": to_json(model.settings),
+        "entity_count": model.entity_count,
+        "relation_count": model.relation_count,
+        **{name: value for name, value in vars(card).items() if value is not None},
+    }
+
+
+def _contiguous(values: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """Tensors as safetensors wants them: none of them part of another, all on the CPU."""
+    kept: dict[int, str] = {}
+    result = {}
+    for name, value in values.items():
+        shared = kept.setdefault(value.data_ptr(), name) != name and value.numel() > 0
+        tensor = value.detach().cpu().contiguous()
+        result[name] = tensor.clone() if shared else tensor
+    return result
+
+
+def _readme(model: Model, card: Card) -> str:
+    scores = "\n".join(f"| {name} | {value:.4f} |" for name, value in (card.scores or {}).items())
+    settings = "\n".join(f"- {name}: {value}" for name, value in to_json(model.settings).items())
+    return f"""# An NQE model
+
+Predicts the missing entity of statements with qualifiers, and answers logical queries over them.
+
+- trained on: {card.trained_on or "unknown"} of {card.dataset or "an unnamed data set"}
+- fingerprint of the data set: {card.fingerprint or "unknown"}
+- step: {card.step if card.step is not None else "unknown"}
+- {model.entity_count:,} entities, {model.relation_count:,} relations
+
+## Validation MRR
+
+| shape | MRR |
+|---|---|
+{scores or "| none | |"}
+
+## Settings
+
+{settings}
+
+Load it with `nqe.load("this folder")`.
+"""

@@ -1,0 +1,194 @@
+"""Where training queries come from: a query set, or the graph itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from nqe.errors import NqeError
+from nqe.graph.dataset import Dataset
+from nqe.graph.facts import Integers
+from nqe.graph.graph import Graph
+from nqe.sampling.one_hop import NAME as ONE_HOP
+from nqe.sampling.one_hop import closed_queries, open_queries
+from nqe.sampling.stream import Stream, streaming
+from nqe.sampling.table import QueryTable, concatenate
+from nqe.settings import SamplingSettings, TrainSettings
+
+_ORDER, _OPEN, _SHAPE = range(3)
+
+
+@dataclass(frozen=True)
+class Place:
+    """How far training is in its queries: this batch of this epoch comes next."""
+
+    epoch: int = 0
+    batch: int = 0
+    streams: dict[str, list[int]] | None = None
+    """By shape, the block of drawn queries and how many of it are used."""
+
+    @classmethod
+    def of_json(cls, data: dict[str, Any]) -> Place:
+        """The place that `vars(place)` wrote."""
+        return cls(**data)
+
+
+class Source(Protocol):
+    """Batches for ever, from any place on, the same ones for a seed."""
+
+    @property
+    def epoch_batches(self) -> int:
+        """How many batches an epoch has."""
+        ...
+
+    def batches(self, place: Place) -> Iterator[tuple[QueryTable, Place]]:
+        """Each batch, and the place after it."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class TableSource:
+    """Passes over a table of queries in random order."""
+
+    table: QueryTable
+    batch: int
+    by_shape: bool
+    seed: int
+
+    @property
+    def epoch_batches(self) -> int:
+        """How many batches an epoch has."""
+        return len(self._batches(0))
+
+    def batches(self, place: Place) -> Iterator[tuple[QueryTable, Place]]:
+        """Each batch, and the place after it."""
+        while True:
+            epoch = self._batches(place.epoch)
+            for number in range(place.batch, len(epoch)):
+                last = number + 1 == len(epoch)
+                place = Place(place.epoch + 1) if last else Place(place.epoch, number + 1)
+                yield self.table.take(epoch[number]), place
+
+    def _batches(self, epoch: int) -> list[Integers]:
+        rng = np.random.default_rng((self.seed, epoch, _ORDER))
+        if not self.by_shape:
+            return _cut(rng.permutation(len(self.table)), self.batch)
+        shapes = np.array(self.table.shape)
+        batches = [
+            one
+            for name in sorted(set(self.table.shape))
+            for one in _cut(rng.permutation(np.flatnonzero(shapes == name)), self.batch)
+        ]
+        return [batches[number] for number in rng.permutation(len(batches))]
+
+
+@dataclass(frozen=True, eq=False)
+class GraphSource:
+    """One-hop queries of every slot in passes, and other shapes as they are drawn."""
+
+    graph: Graph
+    closed: QueryTable
+    stream: Stream
+    shapes: tuple[str, ...]
+    settings: TrainSettings
+
+    @property
+    def epoch_batches(self) -> int:
+        """How many batches an epoch has."""
+        if not self._one_hop:
+            return max(1, len(self.closed) // self.settings.batch)
+        return -(-(len(self.closed) + self._open_count) // self._one_hop)
+
+    def batches(self, place: Place) -> Iterator[tuple[QueryTable, Place]]:
+        """Each batch, and the place after it."""
+        while True:
+            one_hop = self._epoch(place.epoch)
+            count = self.epoch_batches
+            for number in range(place.batch, count):
+                table = self._mixed(one_hop, place.epoch, number)
+                at = (place.epoch + 1, 0) if number + 1 == count else (place.epoch, number + 1)
+                place = Place(*at, self.stream.places())
+                yield table, place
+
+    @property
+    def _others(self) -> tuple[str, ...]:
+        return tuple(shape for shape in self.shapes if shape != ONE_HOP)
+
+    @property
+    def _one_hop(self) -> int:
+        """How many queries of a batch are one-hop."""
+        if ONE_HOP not in self.shapes:
+            return 0
+        share = self.settings.one_hop_share if self._others else 1.0
+        return max(1, round(self.settings.batch * share))
+
+    @property
+    def _open_count(self) -> int:
+        share = self.settings.open_share
+        return round(len(self.closed) * share / (1 - share)) if share < 1 else len(self.closed)
+
+    def _epoch(self, epoch: int) -> QueryTable:
+        rng = np.random.default_rng((self.settings.seed, epoch, _OPEN))
+        opened = open_queries(self.graph, self._open_count, rng)
+        table = opened if self.settings.open_share == 1 else concatenate([self.closed, opened])
+        order = np.random.default_rng((self.settings.seed, epoch, _ORDER))
+        return table.take(order.permutation(len(table)))
+
+    def _mixed(self, one_hop: QueryTable, epoch: int, number: int) -> QueryTable:
+        first = number * self._one_hop
+        rows = np.arange(first, min(first + self._one_hop, len(one_hop)))
+        rest = self.settings.batch - self._one_hop
+        if not self._others or not rest:
+            return one_hop.take(rows)
+        if self.settings.batching == "by-shape":
+            return self._one_shape(one_hop, epoch, number)
+        shares = _even(rest, len(self._others), epoch * self.epoch_batches + number)
+        others = [
+            self.stream.take(shape, count)
+            for shape, count in zip(self._others, shares, strict=True)
+            if count
+        ]
+        return concatenate([one_hop.take(rows), *others])
+
+    def _one_shape(self, one_hop: QueryTable, epoch: int, number: int) -> QueryTable:
+        """A whole batch of one shape, drawn by the shapes' shares."""
+        rng = np.random.default_rng((self.settings.seed, epoch, number, _SHAPE))
+        if rng.random() < self._one_hop / self.settings.batch:
+            return one_hop.take(rng.integers(len(one_hop), size=self.settings.batch))
+        return self.stream.take(str(rng.choice(self._others)), self.settings.batch)
+
+
+@contextmanager
+def graph_source(
+    dataset: Dataset, shapes: Sequence[str], settings: TrainSettings, place: Place
+) -> Iterator[GraphSource]:
+    """Queries from the facts to train on; workers that draw some end with the block."""
+    graph = dataset.known(settings.facts)
+    if not len(graph):
+        raise NqeError(f"the splits {settings.facts} hold no facts; name others in train.facts")
+    if settings.facts != "train":
+        dataset = Dataset(dataset.vocabulary, {"train": graph.facts})
+    sampling = SamplingSettings(
+        shapes=tuple(shape for shape in shapes if shape != ONE_HOP),
+        match="any"
+        if 0 < settings.open_share < 1
+        else ("open" if settings.open_share else "closed"),
+        seed=settings.seed,
+    )
+    closed = closed_queries(graph.facts)
+    with streaming(dataset, sampling, settings.workers, place.streams) as stream:
+        yield GraphSource(graph, closed, stream, tuple(shapes), settings)
+
+
+def _cut(rows: Integers, size: int) -> list[Integers]:
+    return [rows[first : first + size] for first in range(0, len(rows), size)]
+
+
+def _even(count: int, parts: int, turn: int) -> list[int]:
+    """So many in even parts; what is left over goes round."""
+    base, rest = divmod(count, parts)
+    return [base + ((part - turn) % parts < rest) for part in range(parts)]

@@ -1,0 +1,68 @@
+"""Validation: the queries to validate on, and a model's MRR on them by shape."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from nqe.evaluation.evaluator import evaluate
+from nqe.graph.dataset import Dataset
+from nqe.model.model import Model
+from nqe.model.runner import EmbeddingRunner
+from nqe.sampling import sample
+from nqe.sampling.one_hop import NAME as ONE_HOP
+from nqe.sampling.one_hop import link_queries
+from nqe.sampling.table import QueryTable, concatenate
+from nqe.settings import SamplingSettings
+
+_LEAST = 20
+
+
+def validation_queries(
+    dataset: Dataset, shapes: Sequence[str], count: int, seed: int
+) -> QueryTable | None:
+    """Queries of these shapes whose hard answers need validation facts; None without a split."""
+    facts = dataset.splits.get("valid")
+    if facts is None or not len(facts):
+        return None
+    others = tuple(shape for shape in shapes if shape != ONE_HOP)
+    each = max(_LEAST, count // max(len(shapes), 1))
+    tables = []
+    if others:
+        settings = SamplingSettings(shapes=others, train=0, valid=each, test=0, seed=seed)
+        tables.append(sample(dataset, settings, workers=1).splits["valid"])
+    if ONE_HOP in shapes:
+        table = link_queries(facts, dataset.known("train,valid"))
+        tables.append(some_queries(table, count if not others else each, seed))
+    return concatenate(tables)
+
+
+def some_queries(table: QueryTable, count: int, seed: int) -> QueryTable:
+    """So many of the queries, drawn evenly."""
+    if len(table) <= count:
+        return table
+    return table.take(np.sort(np.random.default_rng(seed).permutation(len(table))[:count]))
+
+
+def of_shapes(table: QueryTable, shapes: Sequence[str]) -> QueryTable:
+    """The queries of these shapes; of none named, all."""
+    if not shapes:
+        return table
+    return table.take(np.flatnonzero(np.isin(np.array(table.shape), list(shapes))))
+
+
+def mean_reciprocal_ranks(model: Model, queries: QueryTable) -> dict[str, float]:
+    """MRR of hard answers by shape: over a query's answers, then over queries."""
+    ranking = evaluate(EmbeddingRunner(model), queries)
+    count = np.bincount(ranking.query, minlength=len(queries))
+    total = np.bincount(ranking.query, 1 / ranking.ranks(), minlength=len(queries))
+    ranked = count > 0
+    mean = total[ranked] / count[ranked]
+    shape = np.array(queries.shape)[ranked]
+    return {name: float(mean[shape == name].mean()) for name in dict.fromkeys(shape.tolist())}
+
+
+def plain_mean(scores: Mapping[str, float]) -> float:
+    """The mean over shapes."""
+    return sum(scores.values()) / max(len(scores), 1)
