@@ -9,7 +9,7 @@ from statistics import fmean
 from typing import Any
 
 from nqe.errors import NqeError, choose
-from nqe.evaluation.forms import Cell, Sheet, percent
+from nqe.evaluation.forms import Cell, Sheet
 from nqe.evaluation.link_prediction import PARTS, LinkReport
 from nqe.evaluation.published import BENCHMARKS, LINK_PREDICTION
 from nqe.evaluation.report import AVERAGES, Report, choose_measure, shape_order
@@ -64,7 +64,7 @@ def _shape_sheet(
 ) -> Sheet:
     _check_alike(reports, lambda one: (one.about.get("fingerprint"), one.all.queries))
     rows: list[Row] = [
-        (name, {shape: percent(one.values[place]) for shape, one in report.group("shape").items()})
+        (name, {shape: 100 * one.values[place] for shape, one in report.group("shape").items()})
         for name, report in reports.items()
     ]
     shapes = sorted({shape for _, cells in rows for shape in cells}, key=shape_order)
@@ -89,7 +89,7 @@ def _link_sheet(
     rows: list[Row] = [
         (
             _with_training(name, report),
-            {part: percent((one.mrr, *one.hits)[place]) for part, one in report.parts.items()},
+            {part: 100 * (one.mrr, *one.hits)[place] for part, one in report.parts.items()},
         )
         for name, report in reports.items()
     ]
@@ -97,7 +97,7 @@ def _link_sheet(
     if published:
         table = _published(LINK_PREDICTION, benchmark or first.about.get("benchmark"))
         theirs = {
-            f"{name} (paper)": {part: percent(mrr) for part, mrr in cells.items()}
+            f"{name} (paper)": {part: 100 * mrr for part, mrr in cells.items()}
             for name, cells in table.items()
         }
         rows = [*theirs.items(), *rows]
@@ -132,7 +132,7 @@ def _with_averages(cells: Mapping[str, float], shapes: Sequence[str]) -> dict[st
     for name, wanted in AVERAGES.items():
         present = [shape for shape in wanted if shape in shapes]
         if present and set(present) <= set(shown):
-            shown[name] = round(fmean(shown[shape] for shape in present), 2)
+            shown[name] = fmean(shown[shape] for shape in present)
     return shown
 
 
@@ -142,6 +142,8 @@ def _with_training(name: str, report: LinkReport) -> str:
 
 
 def _sheet(title: str, corner: str, columns: tuple[str, ...], rows: Sequence[Row]) -> Sheet:
+    # Rounded only here, so that an average is that of the report.
+    rows = [(name, {key: round(one, 2) for key, one in values.items()}) for name, values in rows]
     cells: tuple[tuple[Cell, ...], ...] = tuple(
         (name, *(values.get(column) for column in columns)) for name, values in rows
     )

@@ -190,3 +190,9 @@ def test_published_rows_are_those_of_the_paper() -> None:
     # What NOTES.md finds by the row, though the paper prints 75.84.
     assert round(fmean(BENCHMARKS["wd50k-qe"]["NQE"].values()), 2) == 67.47
     assert LINK_PREDICTION["jf17k"]["HAHE"] == {"subject_object": 0.623, "all": 0.668}
+
+
+def test_an_average_is_that_of_the_report_to_the_last_place() -> None:
+    report = report_of({"1p": 3, "2p": 6, "3p": 7, "2in": 9, "3in": 11, "inp": 13})
+    [row] = compare({"a": report}).rows
+    assert row[-2:] == tuple(round(100 * one.mrr, 2) for one in report.averages.values())
