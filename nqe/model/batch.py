@@ -13,11 +13,16 @@ from torch import Tensor
 from nqe.errors import NqeError
 from nqe.graph.facts import Integers, offsets, ranges
 from nqe.graph.pattern import Kind
+from nqe.model.edges import edge_kinds
 from nqe.query.exact_batch import StepTable
 from nqe.query.plan import SLOT, STEP, Op, Plan
 
 MASKS = 2
 """Sources begin with the two mask vectors: of open atoms, then of closed ones."""
+LEAST_FACTS = 64
+"""So many facts of an arity are worth a group of their own."""
+MOST_PADDING = 4
+"""Facts in a group are at most so many times as long as the shortest."""
 _CONNECTIVES = (Op.AND, Op.OR, Op.NOT)
 
 
@@ -29,8 +34,9 @@ class FactGroup:
     together, the shorter ones end in padding.
     """
 
-    tokens: Tensor  # (elements, facts) places among the level's entities and then relations
+    tokens: Tensor  # (facts, elements) places among the level's entities and then relations
     padding: Tensor | None  # (facts, elements) whether an element is padding
+    kinds: Tensor  # (elements, elements) the kind of edge between two
     asked: Tensor  # (facts,) the element that is masked
 
 
@@ -44,7 +50,6 @@ class Projections:
     entities: Tensor  # (entity elements,) places among the sources
     relations: Tensor  # (relation elements,) numbers of relations
     groups: tuple[FactGroup, ...]
-    elements: Tensor  # (elements,) where each element stands among the groups' elements
     asked: Tensor  # (projections,) places of the masked elements in `entities`
 
 
@@ -221,14 +226,11 @@ class _Reader:
         rest[first_relation[:-1]] = False
         relations[rest] = self.table.slots[slots[qualifier], SLOT.ATTRIBUTE]
         asked = self.table.steps[steps, STEP.ASKED]
-        groups, elements = _groups(
-            arity, first_entity[:-1], first_relation[:-1] + len(slots), asked
-        )
+        groups = _groups(arity, first_entity[:-1], first_relation[:-1] + len(slots), asked)
         return Projections(
             torch.from_numpy(self._filled(slots)),
             torch.from_numpy(relations),
             groups,
-            torch.from_numpy(elements),
             torch.from_numpy(first_entity[:-1] + asked),
         )
 
@@ -242,34 +244,46 @@ class _Reader:
 
 def _groups(
     arity: Integers, first_entity: Integers, first_relation: Integers, asked: Integers
-) -> tuple[tuple[FactGroup, ...], Integers]:
-    """Facts of similar arity together, and where each element then stands.
+) -> tuple[FactGroup, ...]:
+    """Facts of similar arity together; they come sorted by it.
 
-    Arity 2, which is most facts, has a group of its own; beyond that a group reaches to the next
-    power of two. Only attention, a small part of the work, sees the padding.
+    Only attention, a small part of the work, sees the padding that this makes.
     """
-    last = np.power(2, np.ceil(np.log2(arity))).astype(np.int64)
-    count = int(arity.sum() * 2 - len(arity))
-    elements = np.empty(count, dtype=np.int64)
-    groups, start = [], 0
-    for bucket in np.unique(last):
-        here = np.flatnonzero(last == bucket)
+    groups = []
+    for here in _similar(arity):
         length = 2 * int(arity[here].max()) - 1
-        place = np.arange(length)[:, None]
+        place = np.arange(length)
         # Even places are entities (s, o, v1, …), odd ones relations (r, a1, …).
         tokens = np.where(
-            place % 2 == 0, first_entity[here] + place // 2, first_relation[here] + place // 2
-        )  # (elements, facts)
-        padding = place >= 2 * arity[here] - 1
-        tokens[padding] = tokens[0, np.nonzero(padding)[1]]
-        at = start + np.arange(tokens.size).reshape(tokens.shape)
-        elements[tokens[~padding]] = at[~padding]
-        start += tokens.size
+            place % 2 == 0,
+            first_entity[here, None] + place // 2,
+            first_relation[here, None] + place // 2,
+        )  # (facts, elements)
+        padding = place >= 2 * arity[here, None] - 1
+        tokens = np.where(padding, tokens[:, :1], tokens)
         groups.append(
             FactGroup(
                 torch.from_numpy(tokens),
-                torch.from_numpy(padding.T.copy()) if padding.any() else None,
+                torch.from_numpy(padding) if padding.any() else None,
+                edge_kinds((length + 1) // 2),
                 torch.from_numpy(2 * asked[here]),
             )
         )
-    return tuple(groups), elements
+    return tuple(groups)
+
+
+def _similar(arity: Integers) -> list[Integers]:
+    """Runs of facts: an arity that many have is by itself, rare ones are with the next longer."""
+    counts = np.bincount(arity)
+    runs, first, start = [], 0, 0
+    for size in np.flatnonzero(counts).tolist():
+        if start > first and size > MOST_PADDING * int(arity[first]):
+            runs.append(np.arange(first, start))
+            first = start
+        start += int(counts[size])
+        if start - first >= LEAST_FACTS:
+            runs.append(np.arange(first, start))
+            first = start
+    if start > first:
+        runs.append(np.arange(first, start))
+    return runs

@@ -65,12 +65,21 @@ class Model(nn.Module):
 
     def compare(self, queries: Tensor, entities: Tensor | slice | None = None) -> Comparison:
         """Queries' vectors and entities (all, a range, or these), ready to be compared."""
-        comparison: Comparison = self.scorer(queries, self.entities, entities)
+        vectors = self.entities(entities, self.scorer.centre)
+        comparison: Comparison = self.scorer(queries, vectors, entities)
         return comparison
 
-    def _sources(self, batch: Batch) -> Tensor:
+    def compared(self, batch: Batch, entities: Tensor | None) -> Comparison:
+        """The queries of a batch compared with entities: the quick way to train."""
+        anchors, vectors = self.entities.both(batch.anchors, entities, self.scorer.centre)
+        queries = nn.functional.embedding(batch.targets, self._sources(batch, anchors))
+        comparison: Comparison = self.scorer(queries, vectors, entities)
+        return comparison
+
+    def _sources(self, batch: Batch, anchors: Tensor | None = None) -> Tensor:
         """Masks, anchors, and the results of all steps, level after level."""
-        sources = torch.cat([self.masks(), self.entities(batch.anchors)])
+        anchors = self.entities(batch.anchors) if anchors is None else anchors
+        sources = torch.cat([self.masks(), anchors])
         for level in batch.levels:
             sources = torch.cat([sources, *self._level(level, sources)])
         return sources

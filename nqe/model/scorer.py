@@ -7,10 +7,6 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from nqe.model.tables import FuzzyTable
-
-_CENTRE = 0.5
-
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
@@ -28,31 +24,30 @@ class Comparison:
 class CentredScorer(nn.Module):
     """τ(q-½)·(x-½) and a bias an entity: q·x without its query-only term, the other one freed."""
 
+    centre = 0.5
+
     def __init__(self, entity_count: int, temperature: float) -> None:
         super().__init__()
         self.temperature = nn.Parameter(torch.tensor(temperature))
         self.bias = nn.Parameter(torch.zeros(entity_count))
 
-    def forward(
-        self, queries: Tensor, table: FuzzyTable, rows: Tensor | slice | None
-    ) -> Comparison:
-        """Ready to be compared with these entities, or with all."""
+    def forward(self, queries: Tensor, vectors: Tensor, rows: Tensor | slice | None) -> Comparison:
+        """Ready to be compared with entities: their vectors less the centre, and their rows."""
         bias = self.bias if rows is None else self.bias[rows]
-        return Comparison((queries - _CENTRE) * self.temperature, table(rows, _CENTRE), bias)
+        return Comparison((queries - self.centre) * self.temperature, vectors, bias)
 
 
 class DotScorer(nn.Module):
     """The paper's q·x."""
 
+    centre = 0.0
+
     def __init__(self, entity_count: int, temperature: float) -> None:  # noqa: ARG002
         super().__init__()
 
-    def forward(
-        self, queries: Tensor, table: FuzzyTable, rows: Tensor | slice | None
-    ) -> Comparison:
-        """Ready to be compared with these entities, or with all."""
-        entities = table(rows)
-        return Comparison(queries, entities, entities.new_zeros(len(entities)))
+    def forward(self, queries: Tensor, vectors: Tensor, rows: Tensor | slice | None) -> Comparison:  # noqa: ARG002
+        """Ready to be compared with entities."""
+        return Comparison(queries, vectors, vectors.new_zeros(len(vectors)))
 
 
 SCORERS: dict[str, type[CentredScorer] | type[DotScorer]] = {

@@ -31,6 +31,16 @@ class FuzzyTable(nn.Module):
         )
         return vectors
 
+    def both(self, some: Tensor, others: Tensor | None, centre: float) -> tuple[Tensor, Tensor]:
+        """The vectors of some rows, and those of others (None: all) less the centre.
+
+        At once, so that there is one gradient of the size of the table and not two.
+        """
+        vectors: tuple[Tensor, Tensor] = _FuzzyBoth.apply(  # type: ignore[no-untyped-call]
+            self.weights, some, others, self.steepness, centre
+        )
+        return vectors
+
     def __len__(self) -> int:
         return len(self.weights)
 
@@ -40,7 +50,7 @@ class _Fuzzy(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, weights: Tensor, steepness: float, centre: float) -> Tensor:
-        vectors = (weights * steepness).sigmoid_().sub_(centre)
+        vectors = _fuzzy(weights, steepness, centre)
         ctx.save_for_backward(vectors)
         ctx.steepness, ctx.centre = steepness, centre
         return vectors
@@ -49,6 +59,44 @@ class _Fuzzy(torch.autograd.Function):
     @once_differentiable
     def backward(ctx: Any, *above: Tensor) -> tuple[Tensor, None, None]:
         (vectors,) = ctx.saved_tensors
-        outputs = vectors if not ctx.centre else vectors + ctx.centre
-        gradient = torch.ops.aten.sigmoid_backward(above[0], outputs)
-        return gradient.mul_(ctx.steepness), None, None
+        return _fuzzy_backward(above[0], vectors, ctx.steepness, ctx.centre), None, None
+
+
+class _FuzzyBoth(torch.autograd.Function):
+    """The same for some rows of a table and for others, or all, less a centre."""
+
+    @staticmethod
+    def forward(
+        ctx: Any,
+        weights: Tensor,
+        some: Tensor,
+        others: Tensor | None,
+        steepness: float,
+        centre: float,
+    ) -> tuple[Tensor, Tensor]:
+        first = _fuzzy(weights[some], steepness, 0.0)
+        second = _fuzzy(weights if others is None else weights[others], steepness, centre)
+        ctx.save_for_backward(some, others, first, second)
+        ctx.steepness, ctx.centre, ctx.shape = steepness, centre, weights.shape
+        return first, second
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, *above: Tensor) -> tuple[Tensor | None, ...]:
+        some, others, first, second = ctx.saved_tensors
+        gradient = _fuzzy_backward(above[1], second, ctx.steepness, ctx.centre)
+        if others is not None:
+            gradient = gradient.new_zeros(ctx.shape).index_add_(0, others, gradient)
+        gradient.index_add_(0, some, _fuzzy_backward(above[0], first, ctx.steepness, 0.0))
+        return gradient, None, None, None, None
+
+
+def _fuzzy(weights: Tensor, steepness: float, centre: float) -> Tensor:
+    vectors = (weights * steepness).sigmoid_()
+    return vectors.sub_(centre) if centre else vectors
+
+
+def _fuzzy_backward(above: Tensor, vectors: Tensor, steepness: float, centre: float) -> Tensor:
+    outputs = vectors + centre if centre else vectors
+    gradient: Tensor = torch.ops.aten.sigmoid_backward(above, outputs)
+    return gradient.mul_(steepness)

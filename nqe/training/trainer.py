@@ -254,8 +254,7 @@ class _Loop:
         candidates = self._candidates(table, own, progress, rng).to(self.model.device)
         self.model.train()
         with self._precision():
-            vectors = self.model(batch.to(self.model.device))
-            comparison = self.model.compare(vectors, candidates.entities)
+            comparison = self.model.compared(batch.to(self.model.device), candidates.entities)
         loss = self.loss(comparison, candidates.targets, 1 / len(table), candidates.weight)
         loss.backward()  # type: ignore[no-untyped-call]
         self.processes.add_gradients(self.weights.parameters)
