@@ -23,94 +23,102 @@ from nqe.model.edges import EDGES
 
 @dataclass(frozen=True, eq=False)
 class GroupLayout:
-    """Where a group's queries, keys and values are among the rows, and its edges' kinds."""
+    """How the queries and keys of a group's facts lie, and the kinds of the edges between them."""
 
-    queries: Tensor  # (heads, facts, i)
-    keys: Tensor  # (heads, facts, j)
-    values: Tensor  # (heads, facts, j)
-    kinds: Tensor  # (1 or heads, 1 or facts, i, j)
+    shape: tuple[int, int, int, int]
+    """Heads, facts, elements i that attend, elements j that are attended to."""
+    kinds: Tensor  # (1, 1 or facts, i, j)
     padding: Tensor | None  # (facts, j)
-    pads_queries: bool
-    """Whether padding stands among the queries too."""
 
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """How the rows of maps (a row a head of an element) are grouped by fact, and back."""
+    """How rows (a head of a query, key or value each) are brought together by fact, and back."""
 
     groups: tuple[GroupLayout, ...]
-    rows: Tensor  # (rows,) where each row is among the groups' queries, keys and values
+    gathered: Tensor  # (places,) the row in each place of the groups' queries, keys and values
+    rows: Tensor  # (rows,) the place of each row
     outputs: Tensor  # (outputs,) where each output's row is among the groups' outputs
 
 
 def full_layout(projections: Projections, heads: int) -> Layout:
-    """Every element attends; an element's row holds its query, key and value."""
-    head = torch.arange(heads, device=projections.asked.device)[:, None, None]
-    groups = []
+    """Every element attends; an element has a query, a key and a value one after another."""
+    count = len(projections.entities) + len(projections.relations)
+    layout = _Builder(heads, 3 * count, count)
     for group in projections.groups:
-        first = group.tokens * (3 * heads) + head  # (heads, facts, elements)
-        groups.append(
-            GroupLayout(
-                first,
-                first + heads,
-                first + 2 * heads,
-                group.kinds[None, None],
-                group.padding,
-                group.padding is not None,
-            )
-        )
-    elements = len(projections.entities) + len(projections.relations)
-    return Layout(tuple(groups), *_back(projections, groups, 3 * elements * heads, heads))
+        first = group.tokens * 3
+        outputs = _without(group.tokens, group.padding, count)
+        queries = _without(first, group.padding, 3 * count)
+        layout.add(group, group.kinds[None, None], queries, first + 1, first + 2, outputs)
+    return layout.finish()
 
 
 def masked_layout(projections: Projections, heads: int) -> Layout:
-    """The masked elements attend; their queries come first, then rows of keys and values."""
-    device = projections.asked.device
-    head = torch.arange(heads, device=device)[:, None]
+    """The masked elements attend; their queries come first, then every element's key and value."""
     count = len(projections.asked)
-    groups, start = [], 0
+    elements = len(projections.entities) + len(projections.relations)
+    layout = _Builder(heads, count + 2 * elements, count)
+    queries = torch.arange(count, device=projections.asked.device)[:, None]  # (projections, 1)
+    start = 0
     for group in projections.groups:
-        fact = torch.arange(start, start + len(group.asked), device=device)
-        keys = (count + group.tokens * 2) * heads + head[..., None]
-        queries = (fact * heads + head)[..., None]  # (heads, facts, 1)
-        kinds = group.kinds[group.asked][None, :, None]  # (1, facts, 1, j)
-        groups.append(GroupLayout(queries, keys, keys + heads, kinds, group.padding, False))
+        own = queries[start : start + len(group.asked)]
+        keys = count + group.tokens * 2
+        layout.add(group, group.kinds[group.asked][None, :, None], own, keys, keys + 1, own)
         start += len(group.asked)
-    elements = len(projections.entities) + len(projections.relations)
-    rows, _ = _back(projections, groups, (count + 2 * elements) * heads, heads)
-    outputs = torch.cat([one.queries.flatten() for one in groups])
-    return Layout(tuple(groups), rows, _inverse(outputs, count * heads))
+    return layout.finish()
 
 
-def _back(
-    projections: Projections, groups: list[GroupLayout], rows: int, heads: int
-) -> tuple[Tensor, Tensor]:
-    """Where rows, and where elements' outputs, are among the groups."""
-    used, outputs = [], []
-    for group, layout in zip(projections.groups, groups, strict=True):
-        parts = (layout.queries, layout.keys, layout.values)
-        padded = group.padding
-        for part in parts:
-            real = padded is None or part.shape[-1] == 1
-            used.append(part.flatten() if real else _without(part, padded, rows).flatten())
-        # An element's output row is by its number and the head.
-        if layout.queries.shape[-1] > 1:
-            row = group.tokens * heads + layout.queries[:, :1, :1] % heads
-            outputs.append(_without(row, padded, rows).flatten())
-    elements = len(projections.entities) + len(projections.relations)
-    back = _inverse(torch.cat(outputs), elements * heads) if outputs else projections.asked
-    return _inverse(torch.cat(used), rows), back
+class _Builder:
+    """Puts a layout together, group by group; vectors are counted in whole, a row a head."""
+
+    def __init__(self, heads: int, vectors: int, outputs: int) -> None:
+        self.heads, self.vectors, self.output_count = heads, vectors, outputs
+        self.groups: list[GroupLayout] = []
+        self.places: list[Tensor] = []
+        self.real: list[Tensor] = []
+        self.outputs: list[Tensor] = []
+
+    def add(
+        self,
+        group: FactGroup,
+        kinds: Tensor,
+        queries: Tensor,
+        keys: Tensor,
+        values: Tensor,
+        outputs: Tensor,
+    ) -> None:
+        """A group: which vectors are its queries, (facts, i), keys and values, (facts, j)."""
+        shape = (self.heads, *queries.shape, keys.shape[1])
+        self.groups.append(GroupLayout(shape, kinds, group.padding))
+        for vectors in (queries, keys, values):
+            # A vector that is padding, whatever it is, has no row that goes back to it.
+            within = torch.where(vectors < self.vectors, vectors, 0)
+            self.places.append(self._rows(within))
+            padding = group.padding if vectors.shape[1] > 1 else None
+            self.real.append(self._rows(_without(vectors, padding, self.vectors)))
+        self.outputs.append(self._rows(outputs))
+
+    def finish(self) -> Layout:
+        """The layout of all groups."""
+        rows = _inverse(torch.cat(self.real), self.vectors * self.heads)
+        outputs = _inverse(torch.cat(self.outputs), self.output_count * self.heads)
+        return Layout(tuple(self.groups), torch.cat(self.places), rows, outputs)
+
+    def _rows(self, vectors: Tensor) -> Tensor:
+        """The rows of vectors, heads first: (heads · facts · elements,)."""
+        head = torch.arange(self.heads, device=vectors.device)[:, None, None]
+        return (vectors * self.heads + head).flatten()
 
 
-def _without(index: Tensor, padding: Tensor | None, nowhere: int) -> Tensor:
-    return index if padding is None else index.masked_fill(padding, nowhere)
+def _without(vectors: Tensor, padding: Tensor | None, nowhere: int) -> Tensor:
+    return vectors if padding is None else vectors.masked_fill(padding, nowhere)
 
 
 def _inverse(index: Tensor, count: int) -> Tensor:
     """The place of each number below the count in an index; numbers beyond it are padding."""
-    inverse = index.new_empty(count + index.numel())
+    inverse = index.new_empty(count + 1)
     places = torch.arange(index.numel(), device=index.device)
-    inverse[torch.where(index < count, index, count)] = places
+    inverse[index.clamp_max(count)] = places
     return inverse[:count]
 
 
@@ -126,49 +134,57 @@ def attend(rows: Tensor, edges: Tensor | None, layout: Layout) -> Tensor:
 class _Attention(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, rows: Tensor, edges: Tensor | None, layout: Layout) -> Tensor:
-        done = [_Group(rows, edges, group) for group in layout.groups]
-        ctx.groups, ctx.edges, ctx.layout = done, edges, layout
-        return torch.cat([one.output.flatten(0, 2) for one in done])[layout.outputs]
+        gathered = rows.index_select(0, layout.gathered)
+        groups, start = [], 0
+        for group in layout.groups:
+            heads, facts, i, j = group.shape
+            end = start + heads * facts * (i + 2 * j)
+            groups.append(_Group(gathered[start:end], edges, group))
+            start = end
+        ctx.groups, ctx.edges, ctx.layout = groups, edges, layout
+        outputs = torch.cat([one.output.flatten(0, 2) for one in groups])
+        return outputs.index_select(0, layout.outputs)
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, *above: Tensor) -> tuple[Tensor, Tensor | None, None]:
         edges, layout = ctx.edges, ctx.layout
         of_edges = None if edges is None else torch.zeros_like(edges)
-        of_outputs = _spread(above[0], layout)
         parts: list[Tensor] = []
-        for one, of_output in zip(ctx.groups, of_outputs, strict=True):
+        for one, of_output in zip(ctx.groups, _spread(above[0], layout), strict=True):
             parts += (part.flatten(0, 2) for part in one.gradients(of_output, edges, of_edges))
-        return torch.cat(parts)[layout.rows], of_edges, None
+        return torch.cat(parts).index_select(0, layout.rows), of_edges, None
 
 
 def _spread(above: Tensor, layout: Layout) -> list[Tensor]:
     """Gradients on the outputs, as the groups have them; 0 on padding."""
-    sizes = [group.queries.numel() for group in layout.groups]
+    shapes = [group.shape[:3] for group in layout.groups]
+    sizes = [math.prod(shape) for shape in shapes]
     everywhere = above.new_zeros(sum(sizes), above.shape[1])
-    everywhere[layout.outputs] = above
-    return [
-        part.view(*group.queries.shape, -1)
-        for part, group in zip(everywhere.split(sizes), layout.groups, strict=True)
-    ]
+    everywhere.index_copy_(0, layout.outputs, above)
+    parts = torch.split(everywhere, sizes)
+    return [part.view(*shape, -1) for part, shape in zip(parts, shapes, strict=True)]
 
 
 class _Group:
     """The facts of a group; tensors are (heads, facts, elements, …)."""
 
     def __init__(self, rows: Tensor, edges: Tensor | None, layout: GroupLayout) -> None:
-        self.layout = layout
+        heads, facts, i, j = layout.shape
+        sizes = [heads * facts * count for count in (i, j, j)]
+        self.query, self.key, self.value = (
+            part.view(heads, facts, count, -1)
+            for part, count in zip(torch.split(rows, sizes), (i, j, j), strict=True)
+        )
         self.scale = 1 / math.sqrt(rows.shape[1])
-        self.query = rows[layout.queries].mul_(self.scale)
-        self.key, self.value = rows[layout.keys], rows[layout.values]
+        self.query.mul_(self.scale)
         scores = self.query @ self.key.transpose(2, 3)  # (heads, facts, i, j)
         if edges is not None:
-            shape = scores.shape
-            self.kinds = layout.kinds.expand(shape)
-            self.kinds_back = layout.kinds.transpose(2, 3).expand(*shape[:2], shape[3], shape[2])
+            self.kinds = layout.kinds.expand(heads, facts, i, j)
+            self.kinds_back = layout.kinds.transpose(2, 3).expand(heads, facts, j, i)
             on_query, on_key, _ = edges
-            constant = (on_query * on_key).sum(-1)[:, None] * self.scale  # (heads, 1, kinds)
-            of_query = _by_heads(self.query, on_key.transpose(1, 2)) + constant[:, None]
+            constant = (on_query * on_key).sum(-1) * self.scale  # (heads, kinds)
+            of_query = _by_heads(self.query, on_key.transpose(1, 2)) + constant[:, None, None]
             of_key = _by_heads(self.key, on_query.transpose(1, 2) * self.scale)
             scores += of_query.gather(3, self.kinds)
             scores += of_key.gather(3, self.kinds_back).transpose(2, 3)
@@ -220,6 +236,3 @@ def _products(left: Tensor, right: Tensor) -> Tensor:
 def _added_by_kind(values: Tensor, kinds: Tensor) -> Tensor:
     """Values of pairs added up by the kind of edge, (heads, facts, elements, kinds)."""
     return values.new_zeros(*values.shape[:3], len(EDGES)).scatter_add_(3, kinds, values)
-
-
-__all__ = ["FactGroup", "Layout", "attend", "full_layout", "masked_layout"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import cast
 
 import torch
 from torch import Tensor, nn
@@ -53,10 +54,11 @@ class TransformerEncoder(Encoder):
         """P(X) = σ(LN(MLP(x of the mask after K layers))), as the paper has it."""
         elements = self.drop(self.norm(torch.cat([entities, relations])))  # (elements, width)
         *layers, last = self.layers
-        layout = full_layout(projections, self.heads) if layers else None
+        if layers:
+            layout = full_layout(projections, self.heads)
         for layer in layers:
             elements = layer(elements, projections, layout)
-        masked = last.only_masked(elements, projections)  # (projections, width)
+        masked = cast(Layer, last).only_masked(elements, projections)  # (projections, width)
         return torch.sigmoid(self.out_norm(self.mlp(masked)))
 
 
@@ -100,11 +102,11 @@ class Layer(nn.Module):
         return self._rest(masked, self._attend(rows, masked_layout(projections, self.heads)))
 
     def _attend(self, rows: Tensor, layout: Layout) -> Tensor:
-        edges = self.edges
-        if edges is not None:
+        edges = None
+        if self.edges is not None:
             # Self, the first kind, carries no bias.
-            edges = functional.pad(edges, (0, 0, 1, 0))
-            edges = edges.view(3, len(EDGES), self.heads, -1).transpose(1, 2)
+            padded = functional.pad(self.edges, (0, 0, 1, 0))
+            edges = padded.view(3, len(EDGES), self.heads, -1).transpose(1, 2)
         return attend(rows, edges, layout).view(-1, self.heads * self.head_width)
 
     def _rest(self, elements: Tensor, attended: Tensor) -> Tensor:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import torch
@@ -9,6 +10,7 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
 _SPREAD = 0.05
+_CACHED = 2**17
 
 
 class FuzzyTable(nn.Module):
@@ -92,11 +94,27 @@ class _FuzzyBoth(torch.autograd.Function):
 
 
 def _fuzzy(weights: Tensor, steepness: float, centre: float) -> Tensor:
-    vectors = (weights * steepness).sigmoid_()
-    return vectors.sub_(centre) if centre else vectors
+    vectors = torch.empty_like(weights)
+    for some, result in _chunks(weights, vectors):
+        torch.mul(some, steepness, out=result)
+        result.sigmoid_()
+        if centre:
+            result.sub_(centre)
+    return vectors
 
 
 def _fuzzy_backward(above: Tensor, vectors: Tensor, steepness: float, centre: float) -> Tensor:
-    outputs = vectors + centre if centre else vectors
-    gradient: Tensor = torch.ops.aten.sigmoid_backward(above, outputs)
-    return gradient.mul_(steepness)
+    """σ' = σ(1 - σ), and with y = σ - c that is (y + c)(1 - c - y)."""
+    gradient = torch.empty_like(vectors)
+    for some, given, result in _chunks(vectors, above, gradient):
+        torch.sub(1 - centre, some, out=result)
+        result.mul_(some + centre).mul_(given).mul_(steepness)
+    return gradient
+
+
+def _chunks(*tables: Tensor) -> Iterator[tuple[Tensor, ...]]:
+    """The same rows of all tables, few enough at a time to stay in the cache on a CPU."""
+    first = tables[0]
+    rows = len(first) if first.device.type != "cpu" else max(1, _CACHED // first.shape[-1])
+    for start in range(0, len(first), rows or 1):
+        yield tuple(table[start : start + rows] for table in tables)

@@ -124,7 +124,7 @@ class _Work:
         self.bias_sum = self.weight @ bias
         self.loss = queries.new_zeros(())
         self.of_queries = torch.zeros_like(queries)
-        self.of_entities = torch.zeros_like(entities)
+        self.of_entities = torch.empty_like(entities)
         self.of_bias = torch.zeros_like(bias)
 
     def add(self, first: int, last: int) -> None:
@@ -143,14 +143,15 @@ class _Work:
         ):
             here = slice(start, start + _COLUMNS)
             block.mul_(part[:, None])  # the softmax, times the scale
+            block.addr_(even, self.weight[here], alpha=-self.scale)
             of_queries.addmm_(block, self.entities[here])
-            self.of_entities[here].addmm_(block.T, queries)
+            # The first block of queries finds nothing there to add to.
+            self.of_entities[here].addmm_(block.T, queries, beta=int(first > 0))
             self.of_bias[here] += block.sum(0)
         extra = extra * self.scale
         of_queries.index_add_(0, row, self.entities[column] * extra[:, None], alpha=-1)
         self.of_entities.index_add_(0, column, queries[row] * extra[:, None], alpha=-1)
         self.of_bias.index_add_(0, column, extra, alpha=-1)
-        of_queries.addr_(even, self.weighted_sum, alpha=-self.scale)
 
     def _softmax(self, first: int, last: int) -> tuple[list[Tensor], Tensor, Tensor]:
         """exp(score - the block's highest) by blocks, what makes it the softmax, the log-sum."""
@@ -171,6 +172,4 @@ class _Work:
 
     def gradients(self) -> tuple[Tensor, Tensor, Tensor]:
         """On the queries, the entities, and the bias."""
-        self.of_entities.addr_(self.weight, self.even @ self.queries, alpha=-self.scale)
-        self.of_bias.sub_(self.weight * (self.even.sum() * self.scale))
         return self.of_queries, self.of_entities, self.of_bias
