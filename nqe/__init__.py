@@ -13,8 +13,10 @@ from nqe import version
 if TYPE_CHECKING:
     from nqe.demo import demo_dataset
     from nqe.errors import NqeError, QueryError
+    from nqe.evaluation import Report, compare, evaluate, predict_links
     from nqe.graph import Dataset, EntitySet, Fact, Graph, Pattern
     from nqe.graph.statistics import statistics
+    from nqe.model import Batch, EmbeddingRunner, Model, load
     from nqe.query import (
         SHAPES,
         And,
@@ -33,18 +35,22 @@ if TYPE_CHECKING:
     )
     from nqe.readers import read, write
     from nqe.sampling import sample
-    from nqe.settings import SamplingSettings
+    from nqe.settings import ModelSettings, RunSettings, SamplingSettings, TrainSettings
+    from nqe.training import train
 
 __version__ = version.VERSION
 
 _HOMES = {
-    "SHAPES": "nqe.query",
     "And": "nqe.query",
     "Atom": "nqe.query",
+    "Batch": "nqe.model",
     "Dataset": "nqe.graph",
+    "EmbeddingRunner": "nqe.model",
     "EntitySet": "nqe.graph",
     "Fact": "nqe.graph",
     "Graph": "nqe.graph",
+    "Model": "nqe.model",
+    "ModelSettings": "nqe.settings",
     "Not": "nqe.query",
     "NqeError": "nqe.errors",
     "Or": "nqe.query",
@@ -52,17 +58,26 @@ _HOMES = {
     "Plan": "nqe.query",
     "Query": "nqe.query",
     "QueryError": "nqe.errors",
+    "Report": "nqe.evaluation",
+    "RunSettings": "nqe.settings",
+    "SHAPES": "nqe.query",
     "SamplingSettings": "nqe.settings",
+    "TrainSettings": "nqe.settings",
     "Variable": "nqe.query",
     "atom": "nqe.query",
     "bind": "nqe.query",
+    "compare": "nqe.evaluation",
     "demo_dataset": "nqe.demo",
+    "evaluate": "nqe.evaluation",
     "execute": "nqe.query",
     "execute_many": "nqe.query",
+    "load": "nqe.model",
     "parse": "nqe.query",
+    "predict_links": "nqe.evaluation",
     "read": "nqe.readers",
     "sample": "nqe.sampling",
     "statistics": "nqe.graph.statistics",
+    "train": "nqe.training",
     "variables": "nqe.query",
     "write": "nqe.readers",
 }
@@ -71,10 +86,14 @@ __all__ = [
     "SHAPES",
     "And",
     "Atom",
+    "Batch",
     "Dataset",
+    "EmbeddingRunner",
     "EntitySet",
     "Fact",
     "Graph",
+    "Model",
+    "ModelSettings",
     "Not",
     "NqeError",
     "Or",
@@ -82,18 +101,26 @@ __all__ = [
     "Plan",
     "Query",
     "QueryError",
+    "Report",
+    "RunSettings",
     "SamplingSettings",
+    "TrainSettings",
     "Variable",
     "__version__",
     "atom",
     "bind",
+    "compare",
     "demo_dataset",
+    "evaluate",
     "execute",
     "execute_many",
+    "load",
     "parse",
+    "predict_links",
     "read",
     "sample",
     "statistics",
+    "train",
     "variables",
     "write",
 ]

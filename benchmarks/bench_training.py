@@ -1,0 +1,188 @@
+"""Training speed at the published size against the research code's, and mixed batches.
+
+The research code's rate (baselines of the project) was measured where a 2048³ multiply reached
+185 GF/s; it is scaled to this machine and hour by the same multiply, before and after.
+"""
+
+from __future__ import annotations
+
+import statistics
+import sys
+import time
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from machine import DATA, describe, markdown_table, matrix_multiply_rate, write_result
+
+from nqe.graph import Dataset
+from nqe.model.batch import Batch
+from nqe.model.model import Model
+from nqe.readers import read
+from nqe.sampling import QueryTable, sample
+from nqe.sampling.one_hop import closed_queries
+from nqe.settings import ModelSettings, SamplingSettings, TrainSettings
+from nqe.training.candidates import all_entities, sampled_entities
+from nqe.training.loss import SoftmaxLoss
+from nqe.training.memory import keep_memory
+from nqe.training.weights import Weights
+
+RESEARCH_RATE, RESEARCH_MULTIPLY = 38.0, 185.0
+PUBLISHED = ModelSettings(width=256, layers=16, heads=8, feed_forward=512)
+PUBLISHED_BATCH = 256
+STEPS, WARM_UP = 30, 3
+RATIO_BAR, MIXED_BAR = 8.0, 1.2
+A_SHAPE = 64
+
+
+class Steps:
+    """Training steps of a model over tables of queries, data loading included."""
+
+    def __init__(self, dataset: Dataset, settings: ModelSettings, candidates: int | None) -> None:
+        torch.manual_seed(0)
+        names = dataset.vocabulary
+        self.model = Model(settings, len(names.entities), len(names.relations))
+        self.weights = Weights(self.model, TrainSettings())
+        self.loss = SoftmaxLoss(0.1, self.model.entity_count)
+        self.candidates = candidates
+        self.rng = np.random.default_rng(0)
+
+    def step(self, table: QueryTable) -> None:
+        """One of them."""
+        batch = Batch.of(table.step_table())
+        chosen = (
+            all_entities(table.easy)
+            if self.candidates is None
+            else sampled_entities(
+                table.easy, table.easy, self.model.entity_count, self.candidates, self.rng
+            )
+        )
+        self.model.train()
+        comparison = self.model.compared(batch, chosen.entities)
+        loss = self.loss(comparison, chosen.targets, 1 / len(table), chosen.weight)
+        loss.backward()
+        self.weights.clip()
+        self.weights.step(1e-4, 1)
+
+
+def flops(settings: ModelSettings, tables: Sequence[QueryTable], entities: int) -> float:
+    """Multiplications and additions of the matrix products of training on these queries.
+
+    Forward is a third of them. The last layer needs keys and values of all elements, the rest of
+    its work only for the masked ones.
+    """
+    queries = sum(len(table) for table in tables)
+    elements = sum(2 * int(table.arities().values.sum()) - len(table) for table in tables)
+    width, inner = settings.width, settings.feed_forward
+    maps, rest = 3 * width * width, width * width + 2 * width * inner
+    encoder = (settings.layers - 1) * elements * (maps + rest)
+    last = elements * 2 * width * width + queries * (width * width + rest + 2 * width * width)
+    return 3 * 2 * (encoder + last + queries * entities * width)
+
+
+def published_size(dataset: Dataset) -> tuple[list[tuple[str, str]], float]:
+    """One-hop queries of all slots as they come, the full softmax."""
+    table = closed_queries(dataset.splits["train"])
+    order = np.random.default_rng(0).permutation(len(table))
+    steps = Steps(dataset, PUBLISHED, None)
+    size, seconds, tables = PUBLISHED_BATCH, [], []
+    before = matrix_multiply_rate()
+    for number in range(WARM_UP + STEPS):
+        start = time.perf_counter()
+        batch = table.take(order[number * size : (number + 1) * size])
+        steps.step(batch)
+        if number >= WARM_UP:
+            seconds.append(time.perf_counter() - start)
+            tables.append(batch)
+    after = matrix_multiply_rate()
+    multiply = (before + after) / 2
+    rate = size * STEPS / sum(seconds)
+    research = RESEARCH_RATE * multiply / RESEARCH_MULTIPLY
+    work = flops(PUBLISHED, tables, steps.model.entity_count) / sum(seconds) / 1e9
+    rows = [
+        ("queries/s", f"{rate:.0f}"),
+        ("seconds a step, median", f"{statistics.median(seconds):.3f}"),
+        ("2048³ multiply before, after (GF/s)", f"{before:.0f}, {after:.0f}"),
+        ("research code, scaled to that (queries/s)", f"{research:.1f}"),
+        (f"times the research code (bar {RATIO_BAR:.0f})", f"{rate / research:.1f}"),
+        ("useful GFLOP/s", f"{work:.0f}"),
+        ("share of the multiply's rate", f"{100 * work / multiply:.0f}%"),
+    ]
+    return rows, rate / research
+
+
+def default_size(dataset: Dataset) -> list[tuple[str, str, str]]:
+    """The default settings, with the full and the sampled softmax."""
+    table = closed_queries(dataset.splits["train"])
+    order = np.random.default_rng(0).permutation(len(table))
+    train, rows = TrainSettings(), []
+    for name, candidates in (("full", None), ("sampled", train.candidates)):
+        steps = Steps(dataset, ModelSettings(), candidates)
+        times = []
+        for number in range(WARM_UP + STEPS // 2):
+            start = time.perf_counter()
+            steps.step(table.take(order[number * train.batch : (number + 1) * train.batch]))
+            times.append(time.perf_counter() - start)
+        middle = statistics.median(times[WARM_UP:])
+        rows.append((name, f"{train.batch / middle:.0f}", f"{middle:.3f}"))
+    return rows
+
+
+def mixed_against_grouped(dataset: Dataset) -> tuple[float, float]:
+    """Seconds of a batch of all 16 shapes, and of the same queries a shape at a time."""
+    drawn = sample(dataset, SamplingSettings(train=A_SHAPE, valid=0, test=0), workers=1)
+    table = drawn.splits["train"]
+    shapes = np.array(table.shape)
+    parts = [table.take(np.flatnonzero(shapes == name)) for name in dict.fromkeys(table.shape)]
+    steps = Steps(dataset, ModelSettings(), TrainSettings().candidates)
+    mixed, grouped = [], []
+    for _ in range(WARM_UP + 8):
+        start = time.perf_counter()
+        steps.step(table)
+        middle = time.perf_counter()
+        for part in parts:
+            steps.step(part)
+        mixed.append(middle - start)
+        grouped.append(time.perf_counter() - middle)
+    return statistics.median(mixed[WARM_UP:]), statistics.median(grouped[WARM_UP:])
+
+
+def main() -> None:
+    if not (DATA / "wd50k").is_dir():
+        sys.exit("skipped: WD50K is not beside the project, in ../shared/data")
+    keep_memory()
+    dataset = read(DATA / "wd50k")
+    published, ratio = published_size(dataset)
+    sizes = default_size(dataset)
+    mixed, grouped = mixed_against_grouped(dataset)
+    text = "\n".join(
+        [
+            "# Training speed\n",
+            "By `benchmarks/bench_training.py`, on WD50K's train split.\n",
+            markdown_table(("what", "value"), describe(("torch", "numpy"))),
+            "## The published size\n",
+            f"Width 256, 16 layers, 8 heads, feed-forward 512, batch {PUBLISHED_BATCH}, one-hop "
+            f"queries of all slots as they come, full softmax, {STEPS} steps, data loading "
+            "included.\n",
+            markdown_table(("what", "value"), published),
+            "## The default size\n",
+            "Width 200, 3 layers, 4 heads, feed-forward 400, batch 1024.\n",
+            markdown_table(("softmax", "queries/s", "seconds a step"), sizes),
+            "## A mixed batch\n",
+            f"{A_SHAPE} queries of each of the 16 shapes in one batch, against the same queries "
+            "in 16 batches of one shape each; default model, sampled softmax, medians of one run "
+            "in turns.\n",
+            markdown_table(
+                ("mixed (s)", "grouped (s)", f"ratio (bar {MIXED_BAR})"),
+                [(f"{mixed:.3f}", f"{grouped:.3f}", f"{mixed / grouped:.2f}")],
+            ),
+        ]
+    )
+    print(text)
+    write_result("training", text)
+    if ratio < RATIO_BAR or mixed / grouped > MIXED_BAR:
+        sys.exit("a bar is missed")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,151 @@
+"""Link prediction on WD50K by the default settings, and by others: what was tried.
+
+`python benchmarks/one_hop_quality.py main` trains for 60 minutes, `trials` some minutes each for
+settings that differ in one thing. Runs are kept in build/one-hop and not trained again.
+Needs an idle machine; `--report` writes what is there without training.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+from pathlib import Path
+from typing import Any
+
+from machine import DATA, ROOT, describe, markdown_table, matrix_multiply_rate, write_result
+
+from nqe.evaluation import predict_links
+from nqe.graph import Dataset
+from nqe.model import EmbeddingRunner, load
+from nqe.readers import read
+from nqe.settings import run_settings
+from nqe.training import train
+
+RUNS = ROOT / "build" / "one-hop"
+MAIN_MINUTES = 60.0
+BARS = {"all": 0.33, "subject_object": 0.29}
+TRIALS: dict[str, dict[str, dict[str, Any]]] = {
+    "defaults": {},
+    "width 128": {"model": {"width": 128, "feed_forward": 256}},
+    "width 256": {"model": {"width": 256, "feed_forward": 512}},
+    "2 layers": {"model": {"layers": 2}},
+    "4 layers": {"model": {"layers": 4}},
+    "no dropout": {"model": {"dropout": 0.0}},
+    "dropout 0.2": {"model": {"dropout": 0.2}},
+    "ε 0": {"train": {"smoothing": 0.0}},
+    "ε 0.2": {"train": {"smoothing": 0.2}},
+    "full softmax": {"train": {"loss": "full"}},
+    "sampled to the end": {"train": {"full_from": 1.0}},
+    "2,000 candidates": {"train": {"candidates": 2_000}},
+    "one target": {"train": {"targets": "one"}},
+    "EMA 0.999": {"train": {"average": 0.999}},
+    "batch 512": {"train": {"batch": 512}},
+    "rate 4e-3": {"train": {"rate": 4e-3}},
+    "closed only": {"train": {"open_share": 0.0}},
+    "dot product": {"model": {"score": "dot"}},
+}
+
+
+def trained(dataset: Dataset, name: str, minutes: float, changes: dict[str, Any]) -> Path:
+    """The run of these settings, trained unless it is there."""
+    folder = RUNS / f"{name.replace(' ', '-')}-{minutes:g}m"
+    if (folder / "links.json").is_file():
+        return folder
+    given = {"model": changes.get("model", {}), "train": dict(changes.get("train", {}))}
+    given["train"] |= {"shapes": ["1p"], "minutes": minutes, "evaluate_minutes": minutes / 12}
+    train(dataset, folder, settings=run_settings(given), name="wd50k", resume=folder.is_dir())
+    report = predict_links(EmbeddingRunner(load(folder)), dataset).to_json()
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    report |= {"gigabytes": memory, "multiply": matrix_multiply_rate()}
+    (folder / "links.json").write_text(json.dumps(report), encoding="utf-8")
+    return folder
+
+
+def links(folder: Path) -> dict[str, Any]:
+    """What a run scores on the test split."""
+    found: dict[str, Any] = json.loads((folder / "links.json").read_text(encoding="utf-8"))
+    return found
+
+
+def curve(folder: Path) -> str:
+    """The run's validations over time."""
+    lines = (folder / "metrics.jsonl").read_text(encoding="utf-8").splitlines()
+    rows = [json.loads(line) for line in lines]
+    return markdown_table(
+        ("minutes", "step", "validation MRR"),
+        [
+            (f"{one['seconds'] / 60:.1f}", f"{one['step']:,}", f"{one['mrr']:.4f}")
+            for one in rows
+            if "mrr" in one
+        ],
+    )
+
+
+def main_part(folder: Path) -> str:
+    """The main run: its scores and its curve."""
+    found = links(folder)
+    rows = [
+        (
+            part,
+            *(f"{found[part][name]:.4f}" for name in ("mrr", "hits@1", "hits@3", "hits@10")),
+            f"{found[part]['count']:,}",
+            f"{BARS[part]:.2f}" if part in BARS else "",
+        )
+        for part in ("all", "subject_object", "value")
+    ]
+    columns = ("test", "MRR", "Hits@1", "Hits@3", "Hits@10", "answers", "bar")
+    validated = "Over its queries, hard answers, per query; the scores above are per answer.\n"
+    return "\n".join(
+        [
+            f"Peak memory {found['gigabytes']:.2f} GB (bar 4).\n",
+            markdown_table(columns, rows),
+            "### The learning curve\n",
+            validated,
+            curve(folder),
+        ]
+    )
+
+
+def trials_part(minutes: float) -> str:
+    """A row a trial that is there."""
+    rows = []
+    for name in TRIALS:
+        folder = RUNS / f"{name.replace(' ', '-')}-{minutes:g}m"
+        if (folder / "links.json").is_file():
+            found = links(folder)
+            state = json.loads((folder / "last" / "state.json").read_text(encoding="utf-8"))
+            scores = (f"{found[part]['mrr']:.4f}" for part in ("all", "subject_object", "value"))
+            rows.append((name, *scores, f"{state['step']:,}", f"{found['multiply']:.0f}"))
+    columns = ("settings", "all", "subject/object", "value", "steps", "GF/s after")
+    return markdown_table(columns, rows)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("part", choices=["main", "trials", "report"])
+    parser.add_argument("--minutes", type=float, default=6.0, help="of each trial")
+    parser.add_argument("--only", default="", help="trials, by name, with commas")
+    options = parser.parse_args()
+    if options.part != "report":
+        dataset = read(DATA / "wd50k")
+        wanted = [name.strip() for name in options.only.split(",") if name.strip()] or list(TRIALS)
+        if options.part == "main":
+            trained(dataset, "main", MAIN_MINUTES, {})
+        else:
+            for name in wanted:
+                trained(dataset, name, options.minutes, TRIALS[name])
+    text = ["# One-hop link prediction on WD50K\n"]
+    text.append(
+        "By `benchmarks/one_hop_quality.py`: trained on the train split alone, all slots.\n"
+    )
+    text.append(markdown_table(("what", "value"), describe(("torch", "numpy"))))
+    main_run = RUNS / f"main-{MAIN_MINUTES:g}m"
+    if (main_run / "links.json").is_file():
+        text += [f"## The default settings, {MAIN_MINUTES:g} minutes\n", main_part(main_run)]
+    text += [f"## What was tried, {options.minutes:g} minutes each\n", trials_part(options.minutes)]
+    write_result("one-hop", "\n".join(text))
+
+
+if __name__ == "__main__":
+    main()
