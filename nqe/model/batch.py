@@ -94,7 +94,7 @@ class Batch:
 
     def to(self, device: torch.device | str) -> Batch:
         """The same batch on a device."""
-        return self if str(device) == "cpu" else _moved(self, device)
+        return self if torch.device(device) == self.steps.device else _moved(self, device)
 
     def check(self, entity_count: int, relation_count: int) -> None:
         """Refuse numbers that a model does not have."""

@@ -1,0 +1,87 @@
+"""Plans of any shape: all connectives, any depth and fan-in, open and closed atoms."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hypothesis import strategies as st
+from small_models import ENTITY_COUNT, RELATION_COUNT
+
+from nqe.query.plan import Op, Plan, PlanBuilder
+
+entities = st.integers(0, ENTITY_COUNT - 1)
+relations = st.integers(0, RELATION_COUNT - 1)
+DEEPEST = 4
+
+
+@st.composite
+def plans(draw: st.DrawFn, deepest: int = DEEPEST) -> Plan:
+    """A random tree; whatever its root is."""
+    builder = PlanBuilder()
+    _add(draw, builder, deepest)
+    return builder.finish()
+
+
+batches = st.lists(plans(), min_size=1, max_size=6)
+
+
+def _add(draw: st.DrawFn, builder: PlanBuilder, room: int) -> int:
+    """A random step with so many levels below it at most; its number."""
+    inner = (Op.AND, Op.OR, Op.NOT) if room else ()
+    op = draw(st.sampled_from((Op.PROJECTION, Op.PROJECTION, *inner, Op.ANY)))
+    if op == Op.PROJECTION:
+        return _add_projection(draw, builder, room)
+    least, most = {Op.NOT: (1, 1), Op.ANY: (0, 0)}.get(op, (2, 4))
+    count = draw(st.integers(least, most))
+    return builder.connective(op, "x", tuple(_add(draw, builder, room - 1) for _ in range(count)))
+
+
+def _add_projection(draw: st.DrawFn, builder: PlanBuilder, room: int) -> int:
+    arity = draw(st.integers(2, 6))
+    asked, *others = draw(st.permutations(range(arity)))
+    filled = others[: draw(st.integers(0, 2))] if room else []
+    inputs = tuple((slot, _add(draw, builder, room - 1)) for slot in filled)
+    slots = tuple(
+        None if slot == asked or slot in filled else draw(entities) for slot in range(arity)
+    )
+    attributes = tuple(draw(relations) for _ in range(arity - 2))
+    return builder.projection(
+        "x", draw(relations), attributes, slots, asked, draw(st.booleans()), inputs
+    )
+
+
+def atom(
+    arity: int, asked: int = 0, *, closed: bool = True, shift: int = 0, relation: int = 0
+) -> Plan:
+    """A one-hop plan of some arity, its anchors and attributes in turn from the shift on."""
+    builder = PlanBuilder()
+    slots = tuple(None if slot == asked else (slot + shift) % ENTITY_COUNT for slot in range(arity))
+    attributes = tuple((slot + shift) % RELATION_COUNT for slot in range(arity - 2))
+    builder.projection("x", relation, attributes, slots, asked, closed)
+    return builder.finish()
+
+
+def longest() -> Plan:
+    """An atom as long as WD50K's longest, with another one's answers in its last slot."""
+    builder = PlanBuilder()
+    below = builder.projection("y", 1, (), (3, None), 1, False)
+    attributes = tuple(place % RELATION_COUNT for place in range(65))
+    slots: tuple[int | None, ...] = (None, *(place % ENTITY_COUNT for place in range(65)), None)
+    builder.projection("x", 2, attributes, slots, 0, True, ((66, below),))
+    return builder.finish()
+
+
+def negated(op: Op, plans: Sequence[Plan]) -> Plan:
+    """Not of a connective of one-hop plans."""
+    builder = PlanBuilder()
+    inputs = []
+    for plan in plans:
+        step = plan.target
+        inputs.append(
+            builder.projection(
+                "x", step.relation, step.attributes, step.slots, step.asked, step.closed
+            )
+        )
+    joined = builder.connective(op, "x", tuple(inputs))
+    builder.connective(Op.NOT, "x", (joined,))
+    return builder.finish()
