@@ -127,6 +127,8 @@ def attend(rows: Tensor, edges: Tensor | None, layout: Layout) -> Tensor:
 
     Edges are the biases bQ, bK, bV, (3, heads, kinds, width of a head), or None for none.
     """
+    if edges is not None:
+        edges = edges.to(rows.dtype)  # which is a shorter one under autocast
     attended: Tensor = _Attention.apply(rows, edges, layout)  # type: ignore[no-untyped-call]
     return attended
 

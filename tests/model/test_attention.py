@@ -1,0 +1,128 @@
+"""Attention and tables: gradients by hand against gradients by differences."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import pytest
+import torch
+from random_plans import atom
+from small_models import HETEROGENEITIES, small_model
+from torch import Tensor
+
+from nqe.model import Batch
+from nqe.model.attention import Layout, attend, full_layout, masked_layout
+from nqe.model.batch import Projections
+from nqe.model.edges import EDGES
+from nqe.model.tables import FuzzyTable
+
+HEADS, HEAD_WIDTH = 2, 2
+
+
+def projections_of(*arities: int) -> Projections:
+    plans = [atom(arity, number % arity) for number, arity in enumerate(arities)]
+    projections = Batch.of(plans).levels[0].projections
+    assert projections is not None
+    return projections
+
+
+def layouts(projections: Projections) -> dict[str, tuple[Layout, int]]:
+    """Both layouts, and how many rows of maps each is over."""
+    elements = len(projections.entities) + len(projections.relations)
+    masked = len(projections.asked) + 2 * elements
+    return {
+        "full": (full_layout(projections, HEADS), 3 * elements * HEADS),
+        "masked": (masked_layout(projections, HEADS), masked * HEADS),
+    }
+
+
+def random(*shape: int) -> Tensor:
+    generator = torch.Generator().manual_seed(len(shape) + sum(shape))
+    return torch.randn(shape, generator=generator, dtype=torch.float64, requires_grad=True)
+
+
+# Facts of one length, of lengths that are padded, and of lengths that are kept apart.
+@pytest.mark.parametrize("arities", [(2, 2), (2, 4, 3), (9, 2)], ids=str)
+@pytest.mark.parametrize("name", ["full", "masked"])
+def test_the_gradients_of_attention_are_those_of_small_differences(
+    arities: tuple[int, ...], name: str
+) -> None:
+    projections = projections_of(*arities)
+    assert any(group.padding is not None for group in projections.groups) == (len(arities) == 3)
+    layout, count = layouts(projections)[name]
+    rows, edges = random(count, HEAD_WIDTH), random(3, HEADS, len(EDGES), HEAD_WIDTH)
+    assert torch.autograd.gradcheck(partial(attend, layout=layout), (rows, edges))
+    assert torch.autograd.gradcheck(lambda some: attend(some, None, layout), (rows,))
+
+
+def test_what_stands_in_padding_is_not_attended_to() -> None:
+    layout, count = layouts(projections_of(2, 4))["full"]
+    rows, edges = random(count, HEAD_WIDTH), random(3, HEADS, len(EDGES), HEAD_WIDTH)
+    alone, first_rows = layouts(projections_of(2))["full"]
+    # Entities come first: the short fact has the first two of six, and the first of four relations.
+    mine = [element * 3 * HEADS + row for element in (0, 1, 6) for row in range(3 * HEADS)]
+    assert len(mine) == first_rows
+    outputs = attend(rows, edges, layout).view(-1, HEADS, HEAD_WIDTH)[[0, 1, 6]]
+    torch.testing.assert_close(outputs.flatten(0, 1), attend(rows[mine], edges, alone))
+
+
+@pytest.mark.parametrize("kind", HETEROGENEITIES)
+def test_the_last_layer_reads_the_masks_as_if_it_had_done_all_elements(kind: str) -> None:
+    model = small_model(heterogeneity=kind).double()
+    layer = model.encoder.layers[0]
+    projections = projections_of(2, 3, 4, 3, 9)
+    elements = random(len(projections.entities) + len(projections.relations), 8)
+    weight = random(len(projections.asked), 8).detach()
+    full = layer(elements, projections, full_layout(projections, 2))[projections.asked]
+    masked = layer.only_masked(elements, projections)
+    torch.testing.assert_close(masked, full)
+    wanted = [elements, *layer.parameters()]
+    of_full, of_masked = (
+        torch.autograd.grad((one * weight).sum(), wanted, allow_unused=True)
+        for one in (full, masked)
+    )
+    for one, other in zip(of_full, of_masked, strict=True):
+        torch.testing.assert_close(one, other)
+
+
+def test_attention_trains_in_half_precision_under_autocast() -> None:
+    model = small_model()
+    batch = Batch.of([atom(2), atom(4, 2), atom(3, 1)])
+    exact = torch.autograd.grad(model(batch).sum(), list(model.encoder.parameters()))
+    # As training does it: backward stands outside.
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        vectors = model(batch)
+    near = torch.autograd.grad(vectors.sum(), list(model.encoder.parameters()))
+    for one, other in zip(near, exact, strict=True):
+        assert one.dtype == torch.float32
+        torch.testing.assert_close(one, other, atol=0.05, rtol=0.05)
+
+
+@pytest.mark.parametrize("centre", [0.0, 0.5])
+@pytest.mark.parametrize("rows", [None, slice(1, 3), torch.tensor([3, 0, 3])], ids=str)
+def test_a_table_gives_its_rows_as_sigmoids_less_the_centre(
+    rows: Tensor | slice | None, centre: float
+) -> None:
+    table = FuzzyTable(4, 3, steepness=2.5).double()
+    expected = torch.sigmoid(2.5 * table.weights) - centre
+    torch.testing.assert_close(table(rows, centre), expected if rows is None else expected[rows])
+
+    def vectors(weights: Tensor) -> Tensor:
+        return torch.func.functional_call(table, {"weights": weights}, (rows, centre))
+
+    assert torch.autograd.gradcheck(vectors, (random(4, 3),))
+
+
+@pytest.mark.parametrize("others", [None, torch.tensor([3, 0, 2])], ids=str)
+@pytest.mark.parametrize("some", [torch.tensor([1, 3, 1]), torch.tensor([], dtype=torch.long)])
+def test_two_reads_of_a_table_at_once_are_two_reads(some: Tensor, others: Tensor | None) -> None:
+    table = FuzzyTable(4, 3, steepness=2.5).double()
+    first, second = table.both(some, others, 0.5)
+    torch.testing.assert_close(first, table(some))
+    torch.testing.assert_close(second, table(others, 0.5))
+
+    def both(weights: Tensor) -> tuple[Tensor, Tensor]:
+        table.__dict__["weights"] = weights  # hides the parameter
+        return table.both(some, others, 0.5)
+
+    assert torch.autograd.gradcheck(both, (random(4, 3),))
