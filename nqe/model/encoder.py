@@ -13,6 +13,7 @@ from nqe.model.attention import Layout, attend, full_layout, masked_layout
 from nqe.model.batch import Projections
 from nqe.model.dropout import Dropout
 from nqe.model.edges import EDGES
+from nqe.model.roles import linear_by_role
 from nqe.settings import ModelSettings
 
 
@@ -78,10 +79,7 @@ class Layer(nn.Module):
         self.out = nn.Linear(width, width)
         self.attention_norm = nn.LayerNorm(width)
         self.feed_forward = nn.Sequential(
-            nn.Linear(width, feed_forward),
-            nn.GELU(),
-            Dropout(dropout),
-            nn.Linear(feed_forward, width),
+            nn.Linear(width, feed_forward), nn.GELU(), nn.Linear(feed_forward, width)
         )
         self.feed_forward_norm = nn.LayerNorm(width)
         self.drop = Dropout(dropout)
@@ -116,14 +114,13 @@ class Layer(nn.Module):
 
     def _maps(self, elements: Tensor, entity_count: int, first: int) -> Tensor:
         """W^Q x, W^K x and W^V x (those from the first row on), each role by its own map."""
-        return torch.cat(
-            [
-                functional.linear(some, maps.weight[first:], maps.bias[first:])
-                for some, maps in (
-                    (elements[:entity_count], self.entity_maps),
-                    (elements[entity_count:], self.relation_maps),
-                )
-            ]
+        return linear_by_role(
+            elements,
+            entity_count,
+            self.entity_maps.weight[first:],
+            self.entity_maps.bias[first:],
+            self.relation_maps.weight[first:],
+            self.relation_maps.bias[first:],
         )
 
 

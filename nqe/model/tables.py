@@ -104,11 +104,11 @@ def _fuzzy(weights: Tensor, steepness: float, centre: float) -> Tensor:
 
 
 def _fuzzy_backward(above: Tensor, vectors: Tensor, steepness: float, centre: float) -> Tensor:
-    """σ' = σ(1 - σ), and with y = σ - c that is (y + c)(1 - c - y)."""
     gradient = torch.empty_like(vectors)
     for some, given, result in _chunks(vectors, above, gradient):
-        torch.sub(1 - centre, some, out=result)
-        result.mul_(some + centre).mul_(given).mul_(steepness)
+        outputs = some + centre if centre else some
+        torch.ops.aten.sigmoid_backward.grad_input(given, outputs, grad_input=result)
+        result.mul_(steepness)
     return gradient
 
 
