@@ -1,0 +1,81 @@
+"""Scores: both ways to compare a query with an entity."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from random_plans import atom
+from small_models import ENTITY_COUNT, small_model
+from torch import Tensor
+
+from nqe.model import Batch, Model
+from nqe.settings import ModelSettings
+
+QUERIES = torch.rand(6, 8, generator=torch.Generator().manual_seed(3))
+by_score = pytest.mark.parametrize("score", ["dot", "centred"])
+
+
+def scores(model: Model, entities: Tensor | slice | None = None) -> Tensor:
+    with torch.no_grad():
+        return model.compare(QUERIES, entities).scores()
+
+
+def test_the_dot_score_is_the_papers_product_with_the_entity_table() -> None:
+    model = small_model(score="dot")
+    table = torch.sigmoid(model.settings.steepness * model.entities.weights)
+    torch.testing.assert_close(scores(model), (QUERIES @ table.T).detach())
+
+
+def test_the_centred_score_is_about_a_half_with_a_bias_an_entity() -> None:
+    model = small_model(score="centred")
+    table = torch.sigmoid(model.settings.steepness * model.entities.weights)
+    product = (QUERIES - 0.5) @ (table - 0.5).T
+    expected = model.scorer.temperature * product + model.scorer.bias
+    torch.testing.assert_close(scores(model), expected.detach())
+
+
+def test_both_scores_differ_by_a_term_of_the_query_and_a_term_of_the_entity() -> None:
+    dot, centred = small_model(score="dot"), small_model(score="centred")
+    temperature = float(centred.scorer.temperature.detach())
+    difference = scores(centred) / temperature - scores(dot)
+    table = torch.sigmoid(dot.settings.steepness * dot.entities.weights).detach()
+    of_query = difference - difference[:, :1]
+    torch.testing.assert_close(of_query, of_query[:1].expand_as(of_query), atol=1e-5, rtol=0)
+    of_entity = centred.scorer.bias.detach() / temperature - table.sum(1) / 2
+    expected = of_entity + 8 / 4 - QUERIES.sum(1, keepdim=True) / 2
+    torch.testing.assert_close(difference, expected, atol=1e-5, rtol=0)
+
+
+def test_a_temperature_is_where_learning_begins() -> None:
+    model = Model(ModelSettings(width=8, heads=2, temperature=7.0), 3, 2)
+    assert float(model.scorer.temperature.detach()) == 7
+    assert model.scorer.temperature.requires_grad
+    assert torch.equal(model.scorer.bias, torch.zeros(3))
+
+
+@by_score
+def test_some_entities_have_the_scores_they_have_among_all(score: str) -> None:
+    model = small_model(score=score)
+    every = scores(model)
+    some = torch.tensor([4, 0, 9, 4])
+    torch.testing.assert_close(scores(model, slice(2, 7)), every[:, 2:7])
+    torch.testing.assert_close(scores(model, some), every[:, some])
+
+
+@by_score
+@pytest.mark.parametrize("entities", [None, torch.tensor([7, 2, 11])], ids=["all", "some"])
+def test_the_quick_way_to_compare_has_the_same_scores_and_gradients(
+    score: str, entities: Tensor | None
+) -> None:
+    model = small_model(score=score).double()
+    batch = Batch.of([atom(2), atom(4, 3), atom(3, shift=2)])
+    weight = torch.linspace(-1, 1, 3 * (ENTITY_COUNT if entities is None else 3)).view(3, -1)
+    plain = model.compare(model(batch), entities).scores()
+    quick = model.compared(batch, entities).scores()
+    torch.testing.assert_close(plain, quick)
+    of_plain, of_quick = (
+        torch.autograd.grad((one * weight).sum(), list(model.parameters()))
+        for one in (plain, quick)
+    )
+    for one, other in zip(of_plain, of_quick, strict=True):
+        torch.testing.assert_close(one, other)
