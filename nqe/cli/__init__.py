@@ -13,13 +13,14 @@ BAD_INPUT = 2
 
 def main() -> None:
     """Run `nqe`; an error a user can cause is one sentence and exit code 2."""
+    told = ""
     try:
         code = _run()
-    except KeyboardInterrupt:
-        code = INTERRUPTED
+    except KeyboardInterrupt as interrupt:
+        code, told = INTERRUPTED, str(interrupt)
     if code == INTERRUPTED:
         _drop_output()
-        _tell("interrupted; nothing is left half-written")
+        _tell(told or "interrupted; nothing is left half-written")
     sys.exit(code)
 
 
@@ -62,6 +63,9 @@ def _call() -> int | str | None:
         # Typer turns a closed pipe into a plain exit with 1.
         if isinstance(stop.__context__, BrokenPipeError):
             raise stop.__context__ from None
+        # And Ctrl-C into one with 130, whatever there is to say of it.
+        if stop.__context__ and isinstance(stop.__context__.__cause__, KeyboardInterrupt):
+            raise stop.__context__.__cause__ from None
         return stop.code
     return 0
 

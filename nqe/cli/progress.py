@@ -17,7 +17,7 @@ from rich.progress import (
 )
 
 if TYPE_CHECKING:
-    from nqe.training.trainer import Report
+    from nqe.training import Report
 
 
 class _ProgressLine:

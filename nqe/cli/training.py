@@ -48,7 +48,8 @@ def train(
         str | None, typer.Option("--time-budget", help="Train so long, as 90m, 30s or 1.5h.")
     ] = None,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with the run where it was saved last.")
+        bool,
+        typer.Option("--resume", help="Go on where the run was saved last, on its own queries."),
     ] = False,
 ) -> None:
     """Train a model on a query set, or on a graph alone (Python: nqe.train).
@@ -91,9 +92,9 @@ def _settings(
         return None
     settings = RunSettings()
     if resume:
-        from nqe.model.checkpoint import run_settings_of
+        from nqe.training.run import Run
 
-        settings = run_settings_of(output)
+        settings = Run.old(Path(output)).settings
     if config:
         settings = read_settings(config, settings)
     for text in assignments:
@@ -117,5 +118,7 @@ def _say(trained: Trained) -> None:
     best = "" if trained.best is None else f", best validation MRR {trained.best:.4f}"
     minutes = trained.seconds / 60
     printing.say(f"{trained.folder}: {trained.steps:,} steps in {minutes:.1f} minutes{best}")
-    folder = "best" if (Path(trained.folder) / "best").is_dir() else "last"
+    if not trained.new_steps:
+        printing.note("it was complete already; for more, raise train.epochs, .steps or .minutes")
+    folder = "best" if (trained.folder / "best").is_dir() else "last"
     printing.note(f"the model is in {trained.folder}/{folder}; try `nqe evaluate`")

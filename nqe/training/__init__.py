@@ -1,5 +1,6 @@
 """Training: queries, loss, schedule, loop."""
 
-from nqe.training.trainer import Trained, train
+from nqe.training.trainer import train
+from nqe.training.watch import Report, Trained, Watch
 
-__all__ = ["Trained", "train"]
+__all__ = ["Report", "Trained", "Watch", "train"]

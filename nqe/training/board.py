@@ -1,42 +1,75 @@
-"""What TensorBoard shows of a training; nothing when it is not installed."""
+"""What TensorBoard shows of a training; nothing when it is not installed.
+
+Written here and now: TensorBoard's own writer has a thread, which would fail on a full disk where
+nobody can tell of it in a sentence.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
+import torch
 
+from nqe.errors import StorageError
+from nqe.files import plain_reason
 from nqe.graph.graph import Graph
 from nqe.model.model import Model
 
 FOLDER = "tensorboard"
 MOST_ENTITIES = 2_000
+_PROJECTOR = """embeddings {
+  tensor_name: "entities"
+  tensor_path: "entities/tensors.tsv"
+  metadata_path: "entities/metadata.tsv"
+}
+"""
 
 
 class Board:
     """Writes event files; does nothing when TensorBoard is missing or nobody wants them."""
 
-    def __init__(self, folder: Path | None, step: int = 0) -> None:
+    def __init__(self, run: Path | None, step: int | None = None) -> None:
+        """`step` is the one that a resumed training goes on from; what came after is void."""
         self._writer: Any = None
-        if folder is None:
+        if run is None:
             return
         try:
-            from torch.utils.tensorboard.writer import SummaryWriter
+            from tensorboard.compat.proto import (  # type: ignore[import-untyped]
+                event_pb2,
+                summary_pb2,
+            )
+            from tensorboard.summary.writer.record_writer import (  # type: ignore[import-untyped]
+                RecordWriter,
+            )
         except ImportError:
             return
-        self._writer = SummaryWriter(
-            str(folder / FOLDER), purge_step=step or None, max_queue=100, flush_secs=30
-        )
+        self._folder = run / FOLDER
+        self._event, self._summary = event_pb2.Event, summary_pb2.Summary
+        with self._told_plainly():
+            self._folder.mkdir(exist_ok=True)
+            name = f"events.out.tfevents.{time.time_ns()}.{os.getpid()}"
+            self._writer = RecordWriter((self._folder / name).open("wb", buffering=0))
+            self._write(file_version="brain.Event:2")
+            if step is not None:
+                start = event_pb2.SessionLog(status=event_pb2.SessionLog.START)
+                self._write(step=step + 1, session_log=start)
 
     def add(self, step: int, values: Mapping[str, float]) -> None:
         """Numbers of a step."""
         if self._writer is not None:
-            for name, value in values.items():
-                self._writer.add_scalar(name, value, step)
+            shown = [
+                self._summary.Value(tag=name, simple_value=one) for name, one in values.items()
+            ]
+            with self._told_plainly():
+                self._write(step=step, summary=self._summary(value=shown))
 
-    def add_entities(self, step: int, model: Model, graph: Graph) -> None:
+    def add_entities(self, model: Model, graph: Graph) -> None:
         """The vectors of the entities that most facts hold, for the projector."""
         if self._writer is None:
             return
@@ -44,11 +77,33 @@ class Board:
         places = np.concatenate([facts.subject, facts.object, facts.value])
         counts = np.bincount(places, minlength=graph.entity_count)
         most = np.argsort(-counts, kind="stable")[:MOST_ENTITIES]
-        names = [graph.vocabulary.entities.name(one).replace("\n", " ") for one in most.tolist()]
-        vectors = model.entities.weights.detach().cpu()[most.copy()]
-        self._writer.add_embedding(vectors, names, global_step=step, tag="entities")
+        names = [" ".join(graph.vocabulary.entities.name(one).split()) for one in most.tolist()]
+        with torch.no_grad():
+            vectors = model.entities(torch.from_numpy(most).to(model.device)).cpu().numpy()
+        with self._told_plainly():
+            folder = self._folder / "entities"
+            folder.mkdir(exist_ok=True)
+            np.savetxt(folder / "tensors.tsv", vectors, "%.6g", "\t")
+            text = "".join(f"{name}\n" for name in names)
+            (folder / "metadata.tsv").write_text(text, encoding="utf-8")
+            config = self._folder / "projector_config.pbtxt"
+            config.write_text(_PROJECTOR, encoding="utf-8")
 
-    def close(self) -> None:
-        """Write what is left."""
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
         if self._writer is not None:
-            self._writer.close()
+            with self._told_plainly():
+                self._writer.close()
+
+    def _write(self, **values: Any) -> None:
+        event = self._event(wall_time=time.time(), **values)
+        self._writer.write(event.SerializeToString())
+
+    @contextmanager
+    def _told_plainly(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise StorageError(f"{self._folder}: {plain_reason(error)}") from error

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, distributed, nn
 
+from nqe.errors import NqeError
 from nqe.graph.facts import Integers
 
 
@@ -44,15 +45,18 @@ class Processes:
             distributed.all_reduce(value)
         return value
 
-    def agree(self, value: float) -> float:
-        """The first process's value, in all of them."""
+    def agree(self, *values: float) -> list[float]:
+        """The first process's values, in all of them."""
         if self.count == 1:
-            return value
-        told = torch.tensor([value], dtype=torch.float64)
+            return list(values)
+        told = torch.tensor(values, dtype=torch.float64)
         if distributed.get_backend() == "nccl":
             told = told.cuda()
-        distributed.broadcast(told, 0)
-        return float(told)
+        try:
+            distributed.broadcast(told, 0)
+        except RuntimeError as error:
+            raise NqeError("the first process ended; see what it says") from error
+        return [float(one) for one in told.tolist()]
 
 
 @contextmanager

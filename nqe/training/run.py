@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import torch
+from safetensors import SafetensorError
 from safetensors.torch import load_file
 from torch import Tensor
 
 from nqe.errors import StorageError
-from nqe.model.checkpoint import BEST, CHECKPOINT, LAST, RUN, Card, save_pretrained
+from nqe.files import new_file, plain_reason
+from nqe.model.checkpoint import BEST, CHECKPOINT, LAST, RUN, WEIGHTS, Card, save_pretrained
 from nqe.model.model import Model
 from nqe.settings import RunSettings, run_settings
 from nqe.training.sources import Place
@@ -36,6 +39,12 @@ class State:
     """The best validation MRR."""
     worse: int = 0
     """Validations since then."""
+    validated: int | None = None
+    """The step of the last validation."""
+    complete: bool = False
+    """Whether it came to the end that its settings say."""
+    metrics: int = 0
+    """How many bytes of the metrics are about it and what was before."""
 
     def to_json(self) -> str:
         """The state as text."""
@@ -56,15 +65,13 @@ class Run:
     card: Card
 
     @classmethod
-    def new(cls, folder: Path, settings: RunSettings, card: Card, queries: str | None) -> Run:
+    def new(cls, folder: Path, settings: RunSettings, card: Card, queries: Queries | None) -> Run:
         """Make the folder; one that holds a run already is not touched."""
-        if RUN.is_one(folder):
-            raise StorageError(
-                f"{folder}: a run is there already; go on with --resume, or choose another name"
-            )
+        check_new(folder)
         manifest = {
             "dataset": card.dataset,
-            "queries": queries,
+            "queries": None if queries is None else queries.folder,
+            "queries_digest": None if queries is None else queries.digest,
             "fingerprint": card.fingerprint,
             "trained_on": card.trained_on,
             "settings": settings.to_json(),
@@ -77,64 +84,135 @@ class Run:
     @classmethod
     def old(cls, folder: Path) -> Run:
         """A folder that is there already."""
+        if not RUN.is_one(folder):
+            raise StorageError(f"{folder}: no run to go on with; leave out --resume to begin one")
         manifest = RUN.manifest(folder)
-        for left in folder.glob(".nqe-*"):
-            # What a killed training was writing.
-            shutil.rmtree(left, ignore_errors=True)
         known = {name: manifest.get(name) for name in ("dataset", "fingerprint", "trained_on")}
         return cls(folder, Card(**known))
 
     @property
     def settings(self) -> RunSettings:
-        """The settings it was made with."""
+        """The settings it has."""
         manifest = RUN.manifest(self.folder)
         return run_settings(manifest["settings"], str(self.folder / RUN.file))
 
+    @property
+    def queries(self) -> Queries | None:
+        """The query set it learns from."""
+        manifest = RUN.manifest(self.folder)
+        folder = manifest.get("queries")
+        return None if folder is None else Queries(folder, manifest.get("queries_digest"))
+
+    @property
+    def state(self) -> State:
+        """How far it is saved."""
+        path = self.folder / LAST / STATE
+        if not CHECKPOINT.is_one(self.folder / LAST):
+            return State()
+        with _damage_told(self.folder / LAST):
+            return State.of_json(path.read_text(encoding="utf-8"))
+
+    def saved_step(self) -> int | None:
+        """The step that `last` is of, if there is one."""
+        return self.state.step if CHECKPOINT.is_one(self.folder / LAST) else None
+
+    def prepare(self, settings: RunSettings) -> None:
+        """Make it ready to go on: what a killed training left is taken away, settings are set."""
+        for left in self.folder.glob(".nqe-*"):
+            if left.is_dir():
+                shutil.rmtree(left, ignore_errors=True)
+            else:
+                left.unlink(missing_ok=True)
+        self._forget_after(self.state)
+        manifest = RUN.manifest(self.folder) | {"settings": settings.to_json()}
+        for name, text in (
+            (SETTINGS, settings.to_toml()),
+            (RUN.file, json.dumps(manifest, indent=2) + "\n"),
+        ):
+            with new_file(self.folder / name) as temporary:
+                temporary.write_text(text, encoding="utf-8")
+
+    def load(self, model: Model) -> dict[str, Tensor]:
+        """Put the weights of `last` into a model; the other tensors that going on needs."""
+        last = self.folder / LAST
+        if not CHECKPOINT.is_one(last):
+            return {}
+        with _damage_told(last):
+            tensors = load_file(last / TENSORS)
+            model.load_state_dict(load_file(last / WEIGHTS))
+        return tensors
+
     def save(self, model: Model, state: State, tensors: Mapping[str, Tensor]) -> None:
         """Write `last`, with all that training needs to go on."""
-        save_pretrained(
-            model,
-            self.folder / LAST,
-            replace(self.card, step=state.step),
-            {TENSORS: tensors},
-            {STATE: state.to_json()},
-        )
+        state = replace(state, metrics=self._metrics_size())
+        card = replace(self.card, step=state.step)
+        self._write(model, LAST, card, {TENSORS: tensors}, {STATE: state.to_json()})
 
     def save_best(self, model: Model, step: int, scores: Mapping[str, float]) -> None:
         """Write `best`."""
-        save_pretrained(model, self.folder / BEST, replace(self.card, step=step, scores=scores))
+        self._write(model, BEST, replace(self.card, step=step, scores=scores), {}, {})
 
-    def load(self, model: Model) -> tuple[State, dict[str, Tensor]]:
-        """Put the weights of `last` into a model; the state and the other tensors it has."""
-        last = self.folder / LAST
-        if not CHECKPOINT.is_one(last):
-            return State(), {}
+    def _write(
+        self,
+        model: Model,
+        name: str,
+        card: Card,
+        tensors: Mapping[str, Mapping[str, Tensor]],
+        texts: Mapping[str, str],
+    ) -> None:
+        folder = self.folder / name
         try:
-            state = State.of_json((last / STATE).read_text(encoding="utf-8"))
-            tensors = load_file(last / TENSORS)
-            model.load_state_dict(load_file(last / "model.safetensors"))
-        except (OSError, ValueError, KeyError, TypeError, RuntimeError) as error:
-            raise StorageError(f"{last}: damaged ({error}); train the model again") from error
-        self._forget_after(state.step)
-        return state, tensors
+            save_pretrained(model, folder, card, tensors, texts)
+        except SafetensorError as error:
+            raise StorageError(
+                f"{folder}: cannot be written ({error}); free some space and go on with --resume"
+            ) from error
 
     def tell(self, **values: Any) -> None:
         """Add a line to the metrics."""
-        with (self.folder / METRICS).open("a", encoding="utf-8") as file:
-            file.write(json.dumps(values) + "\n")
+        path = self.folder / METRICS
+        try:
+            with path.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(values) + "\n")
+        except OSError as error:
+            raise StorageError(f"{path}: {plain_reason(error)}") from error
 
     def metrics(self) -> list[dict[str, Any]]:
         """All lines of the metrics."""
         text = (self.folder / METRICS).read_text(encoding="utf-8")
-        return [json.loads(line) for line in text.splitlines() if line.endswith("}")]
+        return [json.loads(line) for line in text.splitlines()]
 
-    def _forget_after(self, step: int) -> None:
-        """Take back the metrics of steps that are done again."""
-        kept = [line for line in self.metrics() if line["step"] <= step]
-        text = "".join(json.dumps(line) + "\n" for line in kept)
-        (self.folder / METRICS).write_text(text, encoding="utf-8")
+    def _metrics_size(self) -> int:
+        path = self.folder / METRICS
+        return path.stat().st_size if path.exists() else 0
+
+    def _forget_after(self, state: State) -> None:
+        """Take back the metrics of steps that are to be done again."""
+        if self._metrics_size() > state.metrics:
+            os.truncate(self.folder / METRICS, state.metrics)
 
 
-def rng_state() -> Tensor:
-    """The state of torch's random numbers on the CPU."""
-    return torch.get_rng_state()
+@dataclass(frozen=True)
+class Queries:
+    """The query set a run learns from: where it is, and a digest to know it by."""
+
+    folder: str
+    digest: str | None
+
+
+def check_new(folder: Path) -> None:
+    """Refuse a place that a new run cannot have."""
+    if RUN.is_one(folder):
+        raise StorageError(
+            f"{folder}: a run is there already; go on with --resume, or choose another name"
+        )
+    RUN.check_output(folder)
+
+
+@contextmanager
+def _damage_told(folder: Path) -> Iterator[None]:
+    try:
+        yield
+    except (OSError, ValueError, KeyError, TypeError, RuntimeError, SafetensorError) as error:
+        reason = str(error).splitlines()[0]
+        raise StorageError(f"{folder}: damaged ({reason}); train the model again") from error

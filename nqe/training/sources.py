@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -13,6 +13,11 @@ from nqe.errors import NqeError
 from nqe.graph.dataset import Dataset
 from nqe.graph.facts import Integers
 from nqe.graph.graph import Graph
+from nqe.graph.pattern import Kind
+from nqe.graph.vocabulary import Vocabulary
+from nqe.query.plan import SLOT, STEP, Op
+from nqe.query.shapes import SHAPES, name_of, parse_shape
+from nqe.sampling import load_queries
 from nqe.sampling.one_hop import NAME as ONE_HOP
 from nqe.sampling.one_hop import closed_queries, open_queries
 from nqe.sampling.stream import Stream, streaming
@@ -69,9 +74,8 @@ class TableSource:
         while True:
             epoch = self._batches(place.epoch)
             for number in range(place.batch, len(epoch)):
-                last = number + 1 == len(epoch)
-                place = Place(place.epoch + 1) if last else Place(place.epoch, number + 1)
-                yield self.table.take(epoch[number]), place
+                yield self.table.take(epoch[number]), _after(place.epoch, number, len(epoch))
+            place = Place(place.epoch + 1)
 
     def _batches(self, epoch: int) -> list[Integers]:
         rng = np.random.default_rng((self.seed, epoch, _ORDER))
@@ -110,9 +114,9 @@ class GraphSource:
             count = self.epoch_batches
             for number in range(place.batch, count):
                 table = self._mixed(one_hop, place.epoch, number)
-                at = (place.epoch + 1, 0) if number + 1 == count else (place.epoch, number + 1)
-                place = Place(*at, self.stream.places())
-                yield table, place
+                after = _after(place.epoch, number, count)
+                yield table, replace(after, streams=self.stream.places())
+            place = Place(place.epoch + 1)
 
     @property
     def _others(self) -> tuple[str, ...]:
@@ -121,9 +125,9 @@ class GraphSource:
     @property
     def _one_hop(self) -> int:
         """How many queries of a batch are one-hop."""
-        if ONE_HOP not in self.shapes:
-            return 0
         share = self.settings.one_hop_share if self._others else 1.0
+        if ONE_HOP not in self.shapes or not share:
+            return 0
         return max(1, round(self.settings.batch * share))
 
     @property
@@ -163,25 +167,89 @@ class GraphSource:
 
 
 @contextmanager
+def source_of(
+    dataset: Dataset, queries: str | None, settings: TrainSettings, place: Place
+) -> Iterator[Source]:
+    """Queries of a query set, or of the graph; workers that draw some end with the block."""
+    shapes = shapes_of(settings)
+    if queries is None:
+        with graph_source(dataset, shapes or list(SHAPES), settings, place) as source:
+            yield source
+    else:
+        table = query_table(dataset, queries, "train", shapes)
+        yield TableSource(table, settings.batch, settings.batching == "by-shape", settings.seed)
+
+
+def shapes_of(settings: TrainSettings) -> list[str]:
+    """The shapes that are named, by their names."""
+    return [name_of(parse_shape(name)) for name in settings.shapes]
+
+
+def query_table(
+    dataset: Dataset, folder: str, split: str, shapes: Sequence[str] = ()
+) -> QueryTable:
+    """The queries of a split that have these shapes, or all; none of a shape is an error."""
+    table = load_queries(folder, split)
+    check_numbers(table, dataset.vocabulary, f"{folder}/{split}.parquet")
+    missing = [name for name in shapes if name not in table.shape] or ([] if len(table) else [""])
+    if missing:
+        raise NqeError(
+            f"{folder}: no {split} queries{' of shape ' * bool(missing[0])}{missing[0]}; "
+            "sample some, or name other shapes"
+        )
+    if not shapes:
+        return table
+    return table.take(np.flatnonzero(np.isin(np.array(table.shape), list(shapes))))
+
+
+def check_numbers(table: QueryTable, vocabulary: Vocabulary, where: str) -> None:
+    """Refuse queries with entities or relations that the graph does not have."""
+    steps, slots = table.steps.values, table.slots.values
+    anchors = slots[slots[:, SLOT.KIND] == Kind.KNOWN, SLOT.FILLER]
+    relations = steps[steps[:, STEP.OP] == Op.PROJECTION, STEP.RELATION]
+    attributes = slots[slots[:, SLOT.ATTRIBUTE] != -1, SLOT.ATTRIBUTE]
+    for kind, count, numbers in (
+        ("entity", len(vocabulary.entities), (anchors, table.easy.values, table.hard.values)),
+        ("relation", len(vocabulary.relations), (relations, attributes)),
+    ):
+        found = np.concatenate(numbers)
+        wrong = found[(found < 0) | (found >= count)]
+        if len(wrong):
+            raise NqeError(
+                f"{where}: {kind} number {wrong[0]} is not one of the graph's {count:,}; "
+                "sample the queries again"
+            )
+
+
+@contextmanager
 def graph_source(
     dataset: Dataset, shapes: Sequence[str], settings: TrainSettings, place: Place
 ) -> Iterator[GraphSource]:
     """Queries from the facts to train on; workers that draw some end with the block."""
     graph = dataset.known(settings.facts)
     if not len(graph):
-        raise NqeError(f"the splits {settings.facts} hold no facts; name others in train.facts")
+        raise NqeError(f"train.facts is '{settings.facts}', which has no facts; name other splits")
     if settings.facts != "train":
         dataset = Dataset(dataset.vocabulary, {"train": graph.facts})
     sampling = SamplingSettings(
         shapes=tuple(shape for shape in shapes if shape != ONE_HOP),
-        match="any"
-        if 0 < settings.open_share < 1
-        else ("open" if settings.open_share else "closed"),
+        match=_match(settings.open_share),
         seed=settings.seed,
     )
     closed = closed_queries(graph.facts)
     with streaming(dataset, sampling, settings.workers, place.streams) as stream:
         yield GraphSource(graph, closed, stream, tuple(shapes), settings)
+
+
+def _match(open_share: float) -> str:
+    if 0 < open_share < 1:
+        return "any"
+    return "open" if open_share else "closed"
+
+
+def _after(epoch: int, number: int, count: int) -> Place:
+    """The place after this batch of an epoch that has so many."""
+    return Place(epoch + 1) if number + 1 == count else Place(epoch, number + 1)
 
 
 def _cut(rows: Integers, size: int) -> list[Integers]:

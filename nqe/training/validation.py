@@ -10,13 +10,35 @@ from nqe.evaluation.evaluator import evaluate
 from nqe.graph.dataset import Dataset
 from nqe.model.model import Model
 from nqe.model.runner import EmbeddingRunner
+from nqe.query.shapes import SHAPES
 from nqe.sampling import sample
 from nqe.sampling.one_hop import NAME as ONE_HOP
 from nqe.sampling.one_hop import link_queries
+from nqe.sampling.storage import read_manifest
 from nqe.sampling.table import QueryTable, concatenate
-from nqe.settings import SamplingSettings
+from nqe.settings import SamplingSettings, TrainSettings
+from nqe.training.sources import query_table, shapes_of
 
 _LEAST = 20
+
+
+def validation_of(
+    dataset: Dataset, queries: str | None, settings: TrainSettings
+) -> QueryTable | None:
+    """What to validate on: queries of the query set, or drawn ones; None if there are none."""
+    shapes, count, seed = shapes_of(settings), settings.valid_queries, settings.seed
+    if queries is None:
+        named = [name.strip() for name in settings.facts.split(",")]
+        if "valid" in named or "all" in named:
+            return None
+        return validation_queries(dataset, shapes or list(SHAPES), count, seed)
+    told = read_manifest(queries)["splits"].get("valid")
+    if told is None or not told["queries"]:
+        return None
+    present = [name for name in shapes if name in told["shapes"]]
+    if shapes and not present:
+        return None
+    return some_queries(query_table(dataset, queries, "valid", present), count, seed)
 
 
 def validation_queries(
@@ -43,13 +65,6 @@ def some_queries(table: QueryTable, count: int, seed: int) -> QueryTable:
     if len(table) <= count:
         return table
     return table.take(np.sort(np.random.default_rng(seed).permutation(len(table))[:count]))
-
-
-def of_shapes(table: QueryTable, shapes: Sequence[str]) -> QueryTable:
-    """The queries of these shapes; of none named, all."""
-    if not shapes:
-        return table
-    return table.take(np.flatnonzero(np.isin(np.array(table.shape), list(shapes))))
 
 
 def mean_reciprocal_ranks(model: Model, queries: QueryTable) -> dict[str, float]:

@@ -15,7 +15,7 @@ _OPTIMIZERS: dict[str, type[torch.optim.Adam]] = {
     "adam": torch.optim.Adam,
     "adamw": torch.optim.AdamW,
 }
-_RANDOM = "random"
+_OPTIMIZER, _AVERAGE = "optimizer.", "average."
 
 
 class Weights:
@@ -58,34 +58,39 @@ class Weights:
                     list(self.average.parameters()), list[Tensor](self.parameters), part
                 )
 
+    def are_finite(self) -> bool:
+        """Whether no weight is infinite or no number at all."""
+        return all(bool(one.isfinite().all()) for one in self.parameters)
+
     def tensors(self) -> dict[str, Tensor]:
         """Everything but the model's own weights that going on needs."""
-        saved = {_RANDOM: torch.get_rng_state()}
+        saved: dict[str, Tensor] = {}
         for (name, _), values in zip(self.model.named_parameters(), self._moments(), strict=True):
-            saved |= {f"optimizer.{name}.{key}": value for key, value in values.items()}
+            saved |= {f"{_OPTIMIZER}{name}.{key}": value for key, value in values.items()}
         if self.average is not None:
-            saved |= {f"average.{name}": one for name, one in self.average.state_dict().items()}
+            saved |= {f"{_AVERAGE}{name}": one for name, one in self.average.state_dict().items()}
         return saved
 
     def restore(self, tensors: Mapping[str, Tensor]) -> None:
-        """Go on from what `tensors` gave."""
+        """Go on from what `tensors` gave; an average that is new begins with the weights."""
         state: dict[int, dict[str, Tensor]] = {}
         for number, (name, _) in enumerate(self.model.named_parameters()):
-            start = f"optimizer.{name}."
-            values = {k.removeprefix(start): v for k, v in tensors.items() if k.startswith(start)}
+            values = _below(f"{_OPTIMIZER}{name}.", tensors)
             if values:
                 state[number] = values
         groups = self.optimizer.state_dict()["param_groups"]
         self.optimizer.load_state_dict({"state": state, "param_groups": groups})
-        if self.average is not None:
-            start = "average."
-            self.average.load_state_dict(
-                {k.removeprefix(start): v for k, v in tensors.items() if k.startswith(start)}
-            )
-        torch.set_rng_state(tensors[_RANDOM])
+        average = _below(_AVERAGE, tensors)
+        if self.average is not None and average:
+            self.average.load_state_dict(average)
 
     def _moments(self) -> list[dict[str, Tensor]]:
         return [dict(self.optimizer.state.get(one, {})) for one in self.parameters]
+
+
+def _below(start: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """The tensors whose names begin so, by the rest of their names."""
+    return {k.removeprefix(start): v for k, v in tensors.items() if k.startswith(start)}
 
 
 def _copy(model: Model) -> Model:

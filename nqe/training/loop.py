@@ -1,0 +1,230 @@
+"""The loop of a training: steps, with validating and saving between them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from nqe.errors import NqeError
+from nqe.model.batch import Batch
+from nqe.sampling.table import QueryTable
+from nqe.settings import TrainSettings
+from nqe.training.board import Board
+from nqe.training.candidates import Candidates, all_entities, one_answer, sampled_entities
+from nqe.training.interrupts import Interrupts
+from nqe.training.loss import SoftmaxLoss
+from nqe.training.pace import Pace
+from nqe.training.processes import Processes
+from nqe.training.run import Run, State
+from nqe.training.schedule import rate
+from nqe.training.sources import Place, Source
+from nqe.training.validation import mean_reciprocal_ranks, plain_mean
+from nqe.training.watch import Report, Watch
+from nqe.training.weights import Weights
+
+_CHOICE, _DROPOUT = 3, 4
+
+
+class Loop:
+    """Steps until the end of the training.
+
+    `state` and the weights change together: whenever signals are let through, both are as after
+    the same step. Of several processes, the first one decides, validates and saves.
+    """
+
+    def __init__(
+        self,
+        run: Run,
+        weights: Weights,
+        valid: QueryTable | None,
+        settings: TrainSettings,
+        processes: Processes,
+        board: Board,
+        pace: Pace,
+        state: State,
+        watch: Watch | None,
+    ) -> None:
+        self.run, self.weights, self.valid, self.state = run, weights, valid, state
+        self.settings, self.processes, self.watch = settings, processes, watch
+        self.board, self.pace = board, pace
+        self.model = weights.model
+        self.loss = SoftmaxLoss(settings.smoothing, self.model.entity_count)
+        self.interrupts = Interrupts()
+        self.progress = 0.0
+
+    def go(self, source: Source) -> State:
+        """Train to the end; interrupted, save and let the interrupt go on."""
+        with self.interrupts:
+            try:
+                self._steps(source.batches(self.state.place))
+                self._keep(at_the_end=True)
+            except KeyboardInterrupt:
+                raise KeyboardInterrupt(*self._saved()) from None
+        return self.state
+
+    def _steps(self, batches: Iterator[tuple[QueryTable, Place]]) -> None:
+        while True:
+            self._keep()
+            # The first process is the only one to know how long things take and what is best.
+            self.progress, over, interrupted = self.processes.agree(
+                self.pace.progress(self.state.step),
+                self._patience_is_over(),
+                self._is_interrupted(),
+            )
+            if interrupted:
+                raise KeyboardInterrupt
+            if self.progress >= 1 or over:
+                return
+            table, place = self._next(batches)
+            self._go_on(self._step(table), len(table), place)
+
+    def _patience_is_over(self) -> bool:
+        return self.settings.patience is not None and self.state.worse >= self.settings.patience
+
+    def _is_interrupted(self) -> bool:
+        return self.interrupts.wanted
+
+    def _harmless(self) -> AbstractContextManager[None]:
+        """A block that may be interrupted; of several processes none may leave alone."""
+        return self.interrupts.let_through() if self.processes.count == 1 else nullcontext()
+
+    def _next(self, batches: Iterator[tuple[QueryTable, Place]]) -> tuple[QueryTable, Place]:
+        try:
+            with self._harmless():
+                return next(batches)
+        except BrokenProcessPool as error:
+            if self.interrupts.wanted:
+                # A signal for all processes ends those that draw queries too.
+                raise KeyboardInterrupt from None
+            raise NqeError(
+                "a process that draws queries ended; go on with --resume, with more memory free "
+                "or fewer train.workers"
+            ) from error
+
+    def _step(self, table: QueryTable) -> float:
+        """Change the weights by a batch; the mean loss of its queries."""
+        rng = self._seed()
+        if self.settings.targets == "one":
+            table = replace(table, easy=one_answer(table.easy, rng))
+        own = table.take(self.processes.part(np.arange(len(table))))
+        candidates = self._candidates(table, own, rng).to(self.model.device)
+        loss = self._loss(own, candidates, 1 / len(table))
+        loss.backward()  # type: ignore[no-untyped-call]
+        self.processes.add_gradients(self.weights.parameters)
+        value = float(self.processes.add(loss.detach()))
+        norm = self.weights.clip()
+        if not (math.isfinite(value) and math.isfinite(norm)):
+            raise self._diverged(f"the loss is {value:g}, its gradient {norm:g}")
+        self.weights.step(rate(self.settings, self.progress), self.state.step)
+        return value
+
+    def _seed(self) -> np.random.Generator:
+        """Seed the step by its number, so that any step can be the first after a resume."""
+        place = (self.settings.seed, self.state.step)
+        dropout = np.random.SeedSequence((*place, _DROPOUT, self.processes.rank))
+        torch.manual_seed(int(dropout.generate_state(1, np.uint64)[0]))
+        return np.random.default_rng((*place, _CHOICE))
+
+    def _loss(self, own: QueryTable, candidates: Candidates, scale: float) -> Tensor:
+        batch = Batch.of(own.step_table()).to(self.model.device)
+        self.model.train()
+        with self._precision():
+            comparison = self.model.compared(batch, candidates.entities)
+        return self.loss(comparison, candidates.targets, scale, candidates.weight)
+
+    def _precision(self) -> AbstractContextManager[object]:
+        if self.settings.autocast and self.model.device.type == "cuda":
+            return torch.autocast("cuda", torch.bfloat16)
+        return nullcontext()
+
+    def _candidates(
+        self, table: QueryTable, own: QueryTable, rng: np.random.Generator
+    ) -> Candidates:
+        count, entity_count = self.settings.candidates, self.model.entity_count
+        sampled = self.settings.loss == "sampled" and self.progress < self.settings.full_from
+        if not sampled or count >= entity_count:
+            return all_entities(own.easy)
+        return sampled_entities(table.easy, own.easy, entity_count, count, rng)
+
+    def _go_on(self, loss: float, queries: int, place: Place) -> None:
+        """A step is done: count it and tell of it."""
+        before, seconds = self.state, self.pace.seconds
+        self.state = replace(before, step=before.step + 1, place=place, seconds=seconds)
+        if not self.processes.first:
+            return
+        self.pace.count(queries, loss)
+        if self.watch is not None:
+            step, epoch, best = self.state.step, before.place.epoch, before.best
+            self.watch.update(Report(step, self.progress, epoch, self.pace.rate, loss, best))
+        if self.pace.telling_is_due():
+            self._tell_loss()
+
+    def _tell_loss(self) -> None:
+        values = self.pace.window()
+        if values is not None:
+            values["rate"] = rate(self.settings, self.progress)
+            self._tell(values)
+            self.board.add(self.state.step, {f"train/{name}": one for name, one in values.items()})
+
+    def _tell(self, values: dict[str, float]) -> None:
+        self.run.tell(step=self.state.step, seconds=round(self.state.seconds, 2), **values)
+
+    def _keep(self, *, at_the_end: bool = False) -> None:
+        """Validate and save if it is due; at the end it is."""
+        if not self.processes.first:
+            return
+        due = self.pace.validation_is_due(self.state)
+        validate = due or (at_the_end and self.state.validated != self.state.step)
+        if not (validate or at_the_end or self.pace.saving_is_due(self.state)):
+            return
+        if not self.weights.are_finite():
+            raise self._diverged("the weights are not finite any more")
+        if validate or at_the_end:
+            self._tell_loss()
+        with self.pace.keeping(self.state.step, validate):
+            if validate:
+                with self._harmless():
+                    self.state = self._validated()
+            self.state = replace(self.state, complete=at_the_end)
+            self._save()
+
+    def _validated(self) -> State:
+        """The state after validating; a better model is kept as the best."""
+        state = replace(self.state, validated=self.state.step)
+        if self.valid is None or not len(self.valid):
+            return state
+        scores = mean_reciprocal_ranks(self.weights.best, self.valid)
+        mrr = plain_mean(scores)
+        self.run.tell(step=state.step, seconds=round(state.seconds, 2), mrr=mrr, by_shape=scores)
+        by_shape = {f"valid/{name}": one for name, one in scores.items()}
+        self.board.add(state.step, {"valid/mrr": mrr, **by_shape})
+        if state.best is not None and mrr <= state.best:
+            return replace(state, worse=state.worse + 1)
+        self.run.save_best(self.weights.best, state.step, scores)
+        return replace(state, best=mrr, worse=0)
+
+    def _save(self) -> None:
+        self.run.save(self.model, self.state, self.weights.tensors())
+
+    def _saved(self) -> list[str]:
+        """Save after an interrupt, and what to say of it."""
+        if not self.processes.first:
+            return []
+        self._save()
+        at = f"{self.run.folder}: interrupted and saved at step {self.state.step:,}"
+        return [f"{at}; go on with the same command and --resume"]
+
+    def _diverged(self, what: str) -> NqeError:
+        saved = self.run.saved_step()
+        kept = "nothing was saved" if saved is None else f"step {saved:,} was saved and is kept"
+        return NqeError(
+            f"{self.run.folder}: after step {self.state.step:,} {what}; {kept}: go on from there "
+            f"with --resume --set train.rate={self.settings.rate / 10:g}"
+        )
