@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from typing import Any, Protocol, cast
 
 import numpy as np
@@ -228,7 +229,16 @@ def start_worker(dataset: Dataset, settings: SamplingSettings) -> None:
     """Prepare a worker process."""
     # Ctrl-C reaches the whole group; the parent alone decides what it means.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     _OF_THIS_PROCESS[:] = [Workshop(dataset, settings)]
+
+
+def _end_with_parent() -> None:
+    """A parent that is killed can tell nobody; its workers would wait for ever."""
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 def make_in_worker(task: Task) -> Block:
