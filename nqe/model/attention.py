@@ -138,11 +138,13 @@ class _Attention(torch.autograd.Function):
     def forward(ctx: Any, rows: Tensor, edges: Tensor | None, layout: Layout) -> Tensor:
         gathered = rows.index_select(0, layout.gathered)
         groups, start = [], 0
-        for group in layout.groups:
-            heads, facts, i, j = group.shape
-            end = start + heads * facts * (i + 2 * j)
-            groups.append(_Group(gathered[start:end], edges, group))
-            start = end
+        # All in one type, as backward, which autocast does not see, needs them.
+        with torch.autocast(rows.device.type, enabled=False):
+            for group in layout.groups:
+                heads, facts, i, j = group.shape
+                end = start + heads * facts * (i + 2 * j)
+                groups.append(_Group(gathered[start:end], edges, group))
+                start = end
         ctx.groups, ctx.edges, ctx.layout = groups, edges, layout
         outputs = torch.cat([one.output.flatten(0, 2) for one in groups])
         return outputs.index_select(0, layout.outputs)

@@ -18,7 +18,13 @@ def linear_by_role(
     relation_bias: Tensor,
 ) -> Tensor:
     """The first rows through the entities' map, the others through the relations'."""
-    inputs = (elements, entity_weight, entity_bias, relation_weight, relation_bias)
+    inputs: tuple[Tensor, ...] = (
+        elements,
+        entity_weight,
+        entity_bias,
+        relation_weight,
+        relation_bias,
+    )
     if torch.is_autocast_enabled(elements.device.type):
         shorter = torch.get_autocast_dtype(elements.device.type)
         inputs = tuple(one.to(shorter) for one in inputs)
