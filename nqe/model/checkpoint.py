@@ -6,9 +6,11 @@ facts) and a README card. A RUN holds `best/` and `last/`, settings and metrics.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import shorten
 from typing import Any
 
 import torch
@@ -18,6 +20,7 @@ from safetensors.torch import load_file, save_file
 from nqe.errors import NqeError, StorageError
 from nqe.folders import FolderKind
 from nqe.graph import storage
+from nqe.graph.vocabulary import Vocabulary
 from nqe.model.model import Model
 from nqe.settings import RunSettings, run_settings, to_json
 
@@ -53,9 +56,8 @@ def save_pretrained(
     """Write a checkpoint folder; `tensors` and `texts` are further files to keep with it."""
     card = card or Card()
     with CHECKPOINT.new(Path(folder), _config(model, card)) as temporary:
-        save_file(_contiguous(model.state_dict()), temporary / WEIGHTS)
-        for name, values in (tensors or {}).items():
-            save_file(_contiguous(values), temporary / name)
+        for name, values in {WEIGHTS: model.state_dict(), **(tensors or {})}.items():
+            _write(values, temporary / name)
         if model.vocabulary is not None:
             storage.save(temporary / "vocabulary", model.vocabulary, {}, card.fingerprint or "", {})
         for name, text in {"README.md": _readme(model, card), **(texts or {})}.items():
@@ -73,8 +75,12 @@ def from_pretrained(folder: str | Path, device: str = "auto") -> Model:
             vocabulary, _ = storage.load(path / "vocabulary")
         model = Model(settings, config["entity_count"], config["relation_count"], vocabulary)
         model.load_state_dict(load_file(path / WEIGHTS))
-    except (OSError, KeyError, RuntimeError, SafetensorError) as error:
-        raise StorageError(f"{path}: damaged checkpoint ({error}); train it again") from error
+    except (OSError, KeyError, TypeError, ValueError, RuntimeError, SafetensorError) as error:
+        # Whatever a damaged file makes of itself; what torch says of it may fill pages.
+        reason = shorten(str(error), 200, placeholder=" …")
+        raise StorageError(f"{path}: damaged checkpoint ({reason}); train it again") from error
+    if vocabulary is not None and not _fits(vocabulary, model):
+        raise StorageError(f"{path}: vocabulary and weights do not fit together; train it again")
     return model.to(device_of(device)).eval()
 
 
@@ -121,6 +127,20 @@ def _config(model: Model, card: Card) -> dict[str, Any]:
         "relation_count": model.relation_count,
         **{name: value for name, value in vars(card).items() if value is not None},
     }
+
+
+def _fits(vocabulary: Vocabulary, model: Model) -> bool:
+    sizes = len(vocabulary.entities), len(vocabulary.relations)
+    return sizes == (model.entity_count, model.relation_count)
+
+
+def _write(tensors: Mapping[str, torch.Tensor], path: Path) -> None:
+    try:
+        save_file(_contiguous(tensors), path)
+    except SafetensorError as error:
+        # The system's error, a full disk say, is there in the text alone.
+        number = re.search(r"os error (\d+)", str(error))
+        raise OSError(int(number[1]) if number else None, str(error)) from error
 
 
 def _contiguous(values: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:

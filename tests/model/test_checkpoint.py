@@ -1,0 +1,278 @@
+"""Checkpoints: what is loaded is what was saved, damage is noticed, nothing is half-written."""
+
+from __future__ import annotations
+
+import json
+import resource
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from helpers import files
+from safetensors import SafetensorError
+from safetensors.torch import load_file
+from small_models import HETEROGENEITIES, small_model, small_settings
+
+from nqe.errors import NqeError, StorageError
+from nqe.graph import Dataset, Description, Fact
+from nqe.model import Model, checkpoint, from_pretrained, load, save_pretrained
+from nqe.model.checkpoint import RUN, Card, checkpoint_of, device_of, run_manifest
+from nqe.settings import RunSettings, to_json
+
+FACTS = [Fact(f"e{n}", f"r{n % 5}", f"e{n + 1}", (("r0", "e3"),)) for n in range(11)]
+DATASET = Dataset.of({"train": FACTS}).describe({"e1": Description("One", "a number", ("uno",))})
+
+
+def model_with_names(**settings: Any) -> Model:
+    """A model of the data set above; it happens to have the small models' numbers of names."""
+    model = small_model(**settings)
+    model.vocabulary = DATASET.vocabulary
+    return model
+
+
+@pytest.fixture
+def saved(tmp_path: Path) -> Path:
+    save_pretrained(model_with_names(), tmp_path / "model", Card(step=3))
+    return tmp_path / "model"
+
+
+@pytest.mark.parametrize("score", ["centred", "dot"])
+@pytest.mark.parametrize("kind", HETEROGENEITIES)
+def test_a_model_is_loaded_to_the_bit_with_its_settings_and_names(
+    kind: str, score: str, tmp_path: Path
+) -> None:
+    model = model_with_names(heterogeneity=kind, score=score, logic="godel", steepness=3.0)
+    save_pretrained(model, tmp_path / "model")
+    loaded = from_pretrained(tmp_path / "model", "cpu")
+    assert loaded.settings == model.settings
+    assert loaded.vocabulary == DATASET.vocabulary
+    assert not loaded.training
+    mine, theirs = model.state_dict(), loaded.state_dict()
+    assert mine.keys() == theirs.keys()
+    for name, weights in mine.items():
+        assert torch.equal(weights, theirs[name]), name
+
+
+def test_one_map_for_both_roles_is_one_again_when_loaded(tmp_path: Path) -> None:
+    save_pretrained(small_model(heterogeneity="edge"), tmp_path / "model")
+    layer = from_pretrained(tmp_path / "model", "cpu").encoder.layers[0]
+    assert layer.relation_maps is layer.entity_maps
+
+
+def test_a_model_without_names_has_none_when_loaded(tmp_path: Path) -> None:
+    save_pretrained(small_model(), tmp_path / "model")
+    assert from_pretrained(tmp_path / "model", "cpu").vocabulary is None
+    assert files(tmp_path / "model") == ["README.md", "config.json", "model.safetensors"]
+
+
+def test_the_config_tells_format_version_settings_and_where_the_model_comes_from(
+    tmp_path: Path,
+) -> None:
+    card = Card("data/atlas", "f00d", "train", 7, {"1p": 0.25, "2i": 0.5})
+    save_pretrained(model_with_names(), tmp_path / "model", card)
+    config = json.loads((tmp_path / "model" / "config.json").read_text())
+    assert (config["format"], config["version"]) == ("nqe-checkpoint", 1)
+    assert config["written_by"].startswith("nqe ")
+    assert config["model"] == to_json(small_settings())
+    assert (config["entity_count"], config["relation_count"]) == (12, 5)
+    told = {name: config[name] for name in vars(card)}
+    assert told == vars(card)
+    readme = (tmp_path / "model" / "README.md").read_text()
+    for part in ("train of data/atlas", "f00d", "step: 7", "| 1p | 0.2500 |", "- logic: product"):
+        assert part in readme
+
+
+def test_further_files_are_kept_with_a_checkpoint(tmp_path: Path) -> None:
+    moments = {"a": torch.arange(6).view(2, 3).T, "b": torch.zeros(0)}
+    save_pretrained(
+        small_model(), tmp_path / "model", None, {"more.safetensors": moments}, {"state": "7\n"}
+    )
+    assert (tmp_path / "model" / "state").read_text() == "7\n"
+    kept = load_file(tmp_path / "model" / "more.safetensors")
+    assert torch.equal(kept["a"], moments["a"])
+    assert kept["b"].shape == (0,)
+
+
+def test_a_checkpoint_takes_the_place_of_an_older_one_but_not_of_other_files(
+    saved: Path, tmp_path: Path
+) -> None:
+    save_pretrained(small_model(seed=1), saved)
+    assert from_pretrained(saved, "cpu").vocabulary is None
+    (tmp_path / "photos").mkdir()
+    (tmp_path / "photos" / "cat.png").touch()
+    with pytest.raises(StorageError, match="photos: the folder holds other files; choose another"):
+        save_pretrained(small_model(), tmp_path / "photos")
+    assert files(tmp_path / "photos") == ["cat.png"]
+
+
+def cut(name: str) -> Callable[[Path], None]:
+    """Damage: a file without its second half."""
+
+    def damage(folder: Path) -> None:
+        content = (folder / name).read_bytes()
+        (folder / name).write_bytes(content[: len(content) // 2])
+
+    return damage
+
+
+def without(name: str) -> Callable[[Path], None]:
+    return lambda folder: (folder / name).unlink()
+
+
+def config_with(**values: Any) -> Callable[[Path], None]:
+    """Damage: other values in the config; None takes one out."""
+
+    def damage(folder: Path) -> None:
+        config = json.loads((folder / "config.json").read_text()) | values
+        kept = {name: value for name, value in config.items() if value is not None}
+        (folder / "config.json").write_text(json.dumps(kept))
+
+    return damage
+
+
+def weights_of_another(folder: Path) -> None:
+    save_pretrained(small_model(width=16, layers=1), folder.parent / "other")
+    (folder.parent / "other" / "model.safetensors").replace(folder / "model.safetensors")
+
+
+DAMAGES = {
+    "cut weights": cut("model.safetensors"),
+    "no weights": without("model.safetensors"),
+    "other weights": weights_of_another,
+    "cut config": cut("config.json"),
+    "no config": without("config.json"),
+    "no settings": config_with(model=None),
+    "no entity count": config_with(entity_count=None),
+    "a wrong entity count": config_with(entity_count=11),
+    "an entity count below nothing": config_with(entity_count=-1),
+    "an entity count in words": config_with(entity_count="twelve"),
+    "a relation count in parts": config_with(relation_count=5.5),
+    "another format": config_with(format="nqe-graph"),
+    "a later version": config_with(version=2),
+    "cut names": cut("vocabulary/entities.parquet"),
+    "no names": without("vocabulary/relations.parquet"),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
+def test_a_damaged_checkpoint_is_told_in_one_sentence(
+    damage: Callable[[Path], None], saved: Path
+) -> None:
+    damage(saved)
+    with pytest.raises(StorageError) as caught:
+        from_pretrained(saved, "cpu")
+    (sentence,) = str(caught.value).splitlines()
+    assert sentence.startswith(str(saved))
+    assert "; " in sentence
+    assert len(sentence) < 200 + 250
+
+
+@pytest.mark.parametrize(
+    ("model", "told"),
+    [
+        ([], "model is a section, not a value"),
+        ({"widht": 8}, "unknown setting 'model.widht'; did you mean model.width"),
+        ({"width": "8"}, "setting model.width is '8'; give a whole number"),
+        ({"encoder": "mine"}, "unknown encoder 'mine'; choose one of transformer"),
+    ],
+    ids=str,
+)
+def test_settings_that_cannot_be_are_named(model: object, told: str, saved: Path) -> None:
+    config_with(model=model)(saved)
+    with pytest.raises(NqeError, match=told):
+        from_pretrained(saved, "cpu")
+
+
+def test_names_of_another_graph_are_noticed(saved: Path) -> None:
+    smaller = model_with_names()
+    smaller.vocabulary = Dataset.of({"train": FACTS[:3]}).vocabulary
+    save_pretrained(smaller, saved)
+    with pytest.raises(StorageError, match="vocabulary and weights do not fit together"):
+        from_pretrained(saved, "cpu")
+
+
+def new_run(folder: Path) -> Path:
+    with RUN.new(folder, {"settings": RunSettings().to_json(), "dataset": "atlas"}):
+        pass
+    return folder
+
+
+def test_a_run_stands_for_its_best_checkpoint_or_else_its_last(tmp_path: Path) -> None:
+    run = new_run(tmp_path / "run")
+    save_pretrained(small_model(seed=1), run / "last")
+    assert checkpoint_of(run) == run / "last"
+    save_pretrained(small_model(seed=2), run / "best")
+    assert checkpoint_of(run) == run / "best"
+    assert checkpoint_of(run / "last") == run / "last"
+    best = small_model(seed=2).state_dict()
+    assert all(torch.equal(best[k], v) for k, v in load(run, "cpu").state_dict().items())
+    manifest = run_manifest(run)
+    assert manifest is not None
+    assert manifest["dataset"] == "atlas"
+    assert run_manifest(run / "best") is None
+    assert checkpoint.run_settings_of(run) == RunSettings()
+
+
+def test_a_run_without_checkpoints_says_so(tmp_path: Path) -> None:
+    run = new_run(tmp_path / "run")
+    with pytest.raises(StorageError, match="run: holds no checkpoint yet; train on with `nqe tra"):
+        load(run)
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_what_is_no_run_is_told(tmp_path: Path, there: bool) -> None:
+    if there:
+        (tmp_path / "thing").mkdir()
+    with pytest.raises(StorageError, match="thing: not a run or checkpoint .*; make one with `nqe"):
+        load(tmp_path / "thing")
+
+
+@pytest.fixture
+def small_files() -> Iterator[None]:
+    """No file may grow beyond 20 kB, as if the disk were full."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, before[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+@pytest.mark.usefixtures("small_files")
+def test_a_full_disk_is_told_plainly_and_leaves_nothing(tmp_path: Path) -> None:
+    model = small_model(width=64, heads=4)
+    with pytest.raises(StorageError, match=r"model: cannot be written \(file too large\); raise"):
+        save_pretrained(model, tmp_path / "runs" / "model")
+    assert files(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (SafetensorError("I/O error: No space left on device (os error 28)"), "free some space"),
+        (SafetensorError("something else"), "something else"),
+        (PermissionError(13, "no"), "permission denied"),
+    ],
+    ids=str,
+)
+def test_when_writing_fails_the_older_checkpoint_stays(
+    error: Exception, told: str, saved: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before, weights = files(saved.parent), (saved / "model.safetensors").read_bytes()
+
+    def fail(tensors: object, path: Path) -> None:
+        path.write_bytes(b"half")
+        raise error
+
+    monkeypatch.setattr(checkpoint, "save_file", fail)
+    with pytest.raises(StorageError, match=told):
+        save_pretrained(small_model(seed=1), saved)
+    assert files(saved.parent) == before
+    assert (saved / "model.safetensors").read_bytes() == weights
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU here")
+def test_a_device_that_is_not_there_is_told() -> None:
+    assert device_of("auto") == torch.device("cpu")
+    with pytest.raises(NqeError, match="device is 'cuda', but there is none here; choose auto"):
+        device_of("cuda")
