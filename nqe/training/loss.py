@@ -59,7 +59,8 @@ class SoftmaxLoss:
 
     def memory(self, queries: Tensor, rows: int, columns: int) -> Tensor:
         """Room for a block of scores, (rows · columns,)."""
-        if self._memory.numel() < rows * columns or self._memory.device != queries.device:
+        fits = (self._memory.device, self._memory.dtype) == (queries.device, queries.dtype)
+        if not fits or self._memory.numel() < rows * columns:
             self._memory = queries.new_empty(rows * columns)
         return self._memory[: rows * columns]
 
@@ -79,9 +80,12 @@ class _SoftmaxLoss(torch.autograd.Function):
         weight: Tensor | None,
     ) -> Tensor:
         with torch.autocast(queries.device.type, enabled=False):
-            work = _Work(queries.float(), entities.float(), bias, loss, targets, scale, weight)
-            blocks = -(-len(queries) * len(entities) // loss.block)
-            rows = max(1, -(-len(queries) // max(blocks, 1)))
+            exact = torch.promote_types(queries.dtype, torch.float32)
+            given = (one.to(exact) for one in (queries, entities, bias))
+            work = _Work(*given, loss, targets, scale, weight)
+            most = max(1, loss.block // max(1, len(entities)))
+            blocks = max(1, -(-len(queries) // most))
+            rows = max(1, -(-len(queries) // blocks))
             for first in range(0, len(queries), rows):
                 work.add(first, min(first + rows, len(queries)))
             ctx.save_for_backward(*work.gradients())
@@ -111,20 +115,25 @@ class _Work:
     ) -> None:
         self.queries, self.entities, self.targets, self.scale = queries, entities, targets, scale
         self.settings = loss
-        self.weight = torch.ones_like(bias) if weight is None else weight
+        self.weight = torch.ones_like(bias) if weight is None else weight.to(bias.dtype)
         self.plain_bias = bias
-        self.bias = bias if weight is None else bias + weight.log()
+        self.bias = bias if weight is None else bias + self.weight.log()
         # What the smoothing gives each entity (times its weight), and each answer's own share.
-        others = (loss.entity_count - targets.count).clamp_min(1)
-        self.even = loss.smoothing / others.to(queries.dtype)  # (queries,)
-        self.own = (1 - loss.smoothing) / targets.count.clamp_min(1).to(queries.dtype)
+        # Without others, or without answers, all is for those there are.
+        others = loss.entity_count - targets.count
+        smoothing = queries.new_full((len(queries),), loss.smoothing)
+        smoothing = smoothing.masked_fill(others == 0, 0.0).masked_fill(targets.count == 0, 1.0)
+        self.even = smoothing / others.clamp_min(1)  # (queries,)
+        self.own = (1 - smoothing) / targets.count.clamp_min(1)  # (queries,)
         every = torch.arange(len(queries) + 1, device=queries.device)
         self.pair_start = torch.searchsorted(targets.query, every).tolist()
         self.weighted_sum = self.weight @ entities  # (width,)
         self.bias_sum = self.weight @ bias
         self.loss = queries.new_zeros(())
         self.of_queries = torch.zeros_like(queries)
-        self.of_entities = torch.empty_like(entities)
+        self.of_entities = (
+            torch.empty_like(entities) if len(queries) else torch.zeros_like(entities)
+        )
         self.of_bias = torch.zeros_like(bias)
 
     def add(self, first: int, last: int) -> None:

@@ -14,6 +14,7 @@ from nqe.model import Batch
 from nqe.model.attention import Layout, attend, full_layout, masked_layout
 from nqe.model.batch import Projections
 from nqe.model.edges import EDGES
+from nqe.model.roles import linear_by_role
 from nqe.model.tables import FuzzyTable
 
 HEADS, HEAD_WIDTH = 2, 2
@@ -96,6 +97,18 @@ def test_attention_trains_in_half_precision_under_autocast() -> None:
     for one, other in zip(near, exact, strict=True):
         assert one.dtype == torch.float32
         torch.testing.assert_close(one, other, atol=0.05, rtol=0.05)
+
+
+@pytest.mark.parametrize("entity_count", [0, 2, 3])
+def test_each_role_goes_through_its_own_map(entity_count: int) -> None:
+    elements = random(3, 4)
+    maps = [random(5, 4), random(5), random(5, 4).detach().neg().requires_grad_(), random(5)]
+    mapped = linear_by_role(elements, entity_count, *maps)
+    for place, element in enumerate(elements):
+        weight, bias = maps[:2] if place < entity_count else maps[2:]
+        torch.testing.assert_close(mapped[place], weight @ element + bias)
+    inputs = (elements, entity_count, *maps)
+    assert torch.autograd.gradcheck(linear_by_role, inputs)
 
 
 @pytest.mark.parametrize("centre", [0.0, 0.5])

@@ -1,0 +1,131 @@
+"""What a batch is compared with: every answer counts as right, and samples stand for all."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from nqe.sampling.table import Ragged
+from nqe.training.candidates import (
+    MOST_TARGETS,
+    Candidates,
+    all_entities,
+    one_answer,
+    sampled_entities,
+)
+
+ENTITY_COUNT = 120
+answer_sets = st.lists(
+    st.sets(st.integers(0, ENTITY_COUNT - 1), min_size=1, max_size=60).map(sorted),
+    min_size=1,
+    max_size=6,
+)
+
+
+def ragged(rows: list[list[int]]) -> Ragged:
+    return Ragged.of([np.array(row, dtype=np.int64) for row in rows])
+
+
+def pairs(candidates: Candidates) -> set[tuple[int, int]]:
+    """The queries and entities that count as right."""
+    targets = candidates.targets
+    entity = targets.entity if candidates.entities is None else candidates.entities[targets.entity]
+    return set(zip(targets.query.tolist(), entity.tolist(), strict=True))
+
+
+def sampled(rows: list[list[int]], count: int, seed: int = 0) -> Candidates:
+    answers = ragged(rows)
+    return sampled_entities(answers, answers, ENTITY_COUNT, count, np.random.default_rng(seed))
+
+
+@given(rows=answer_sets)
+@settings(max_examples=30)
+def test_of_all_entities_the_answers_are_right(rows: list[list[int]]) -> None:
+    candidates = all_entities(ragged(rows))
+    assert candidates.entities is None
+    assert candidates.weight is None
+    assert pairs(candidates) == {(q, e) for q, row in enumerate(rows) for e in row}
+    assert candidates.targets.count.tolist() == [len(row) for row in rows]
+
+
+@given(rows=answer_sets, count=st.integers(20, 200), seed=st.integers(0, 9))
+@settings(max_examples=60)
+def test_every_answer_among_the_sample_is_right_and_none_is_wrong(
+    rows: list[list[int]], count: int, seed: int
+) -> None:
+    candidates = sampled(rows, count, seed)
+    assert candidates.entities is not None
+    there = set(candidates.entities.tolist())
+    assert len(there) == len(candidates.entities)
+    expected = {(q, e) for q, row in enumerate(rows) for e in row if e in there}
+    assert pairs(candidates) == expected
+    assert candidates.targets.count.tolist() == [
+        sum(q == query for q, _ in expected) for query in range(len(rows))
+    ]
+
+
+@given(rows=answer_sets, count=st.integers(20, 200), seed=st.integers(0, 9))
+@settings(max_examples=60)
+def test_answers_are_sure_to_be_there_for_themselves_and_all_weights_make_up_the_graph(
+    rows: list[list[int]], count: int, seed: int
+) -> None:
+    candidates = sampled(rows, count, seed)
+    assert candidates.entities is not None
+    assert candidates.weight is not None
+    weight = dict(zip(candidates.entities.tolist(), candidates.weight.tolist(), strict=True))
+    sure = {entity for row in rows if len(row) <= MOST_TARGETS for entity in row}
+    assert all(weight.get(entity) == 1 for entity in sure)
+    for row in rows:
+        assert len(set(row) & set(weight)) >= min(len(row), MOST_TARGETS)
+    assert min(weight.values()) >= 1
+    assert sum(weight.values()) == pytest.approx(ENTITY_COUNT, rel=1e-5)
+
+
+@given(rows=answer_sets)
+@settings(max_examples=20)
+def test_targets_are_in_the_order_of_their_queries(rows: list[list[int]]) -> None:
+    for candidates in (all_entities(ragged(rows)), sampled(rows, 50)):
+        query = candidates.targets.query.tolist()
+        assert query == sorted(query)
+
+
+def test_a_process_has_the_targets_of_its_own_queries_among_the_samples_of_all() -> None:
+    rows = [[0, 1], [2], [3, 4], [5]]
+    whole, part = ragged(rows), ragged(rows).take(np.array([1, 2]))
+    rng = [np.random.default_rng(0) for _ in range(2)]
+    of_all = sampled_entities(whole, whole, ENTITY_COUNT, 30, rng[0])
+    of_part = sampled_entities(whole, part, ENTITY_COUNT, 30, rng[1])
+    assert of_all.entities is not None
+    assert of_part.entities is not None
+    assert torch.equal(of_all.entities, of_part.entities)
+    assert pairs(of_part) == {(q - 1, e) for q, e in pairs(of_all) if q in (1, 2)}
+
+
+def test_when_every_entity_is_an_answer_each_stands_for_itself() -> None:
+    candidates = sampled([list(range(n, n + 30)) for n in range(0, ENTITY_COUNT, 30)], 10)
+    assert candidates.weight is not None
+    assert candidates.weight.tolist() == [1.0] * ENTITY_COUNT
+
+
+def test_one_answer_is_one_of_the_answers_each_as_often() -> None:
+    answers = ragged([[3, 5, 8, 9], [], [7]])
+    rng = np.random.default_rng(0)
+    drawn = [one_answer(answers, rng) for _ in range(400)]
+    assert {tuple(one.lengths.tolist()) for one in drawn} == {(1, 0, 1)}
+    assert {int(one[2][0]) for one in drawn} == {7}
+    counts = np.bincount([int(one[0][0]) for one in drawn])
+    assert counts[[3, 5, 8, 9]].min() > 70
+    assert counts.sum() == counts[[3, 5, 8, 9]].sum()
+
+
+def test_candidates_stay_where_they_are_on_the_cpu() -> None:
+    candidates = sampled([[1]], 5)
+    assert candidates.to(torch.device("cpu")) is candidates
+    there = candidates.to(torch.device("meta"))
+    assert there.entities is not None
+    assert there.entities.is_meta
+    assert there.targets.query.is_meta
+    assert all_entities(ragged([[1]])).to(torch.device("meta")).targets.count.is_meta
