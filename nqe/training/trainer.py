@@ -18,6 +18,7 @@ from nqe.sampling.storage import check_fingerprint, read_manifest
 from nqe.settings import RunSettings
 from nqe.training.board import Board
 from nqe.training.loop import Loop
+from nqe.training.memory import keep_memory
 from nqe.training.pace import Pace
 from nqe.training.processes import Processes, joined
 from nqe.training.run import Queries, Run, State, check_new
@@ -63,6 +64,7 @@ def train(
     state = State() if old is None else _state(old, task.settings)
     if state.complete:
         return Trained(folder, state.step, 0, state.seconds, state.best)
+    keep_memory()
     with joined(device_of(task.settings.train.device)) as processes:
         return _trained(task, state, processes, watch, began)
 
