@@ -81,8 +81,8 @@ class _SoftmaxLoss(torch.autograd.Function):
     ) -> Tensor:
         with torch.autocast(queries.device.type, enabled=False):
             exact = torch.promote_types(queries.dtype, torch.float32)
-            given = (one.to(exact) for one in (queries, entities, bias))
-            work = _Work(*given, loss, targets, scale, weight)
+            queries, entities, bias = (one.to(exact) for one in (queries, entities, bias))
+            work = _Work(queries, entities, bias, loss, targets, scale, weight)
             most = max(1, loss.block // max(1, len(entities)))
             blocks = max(1, -(-len(queries) // most))
             rows = max(1, -(-len(queries) // blocks))
