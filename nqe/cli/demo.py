@@ -13,6 +13,7 @@ from nqe.cli import printing
 
 if TYPE_CHECKING:
     from nqe.graph import Dataset, Graph
+    from nqe.model import EmbeddingRunner
 
 ENTITY = "Romansh"
 
@@ -35,6 +36,11 @@ QUESTIONS = (
     ),
 )
 
+HELD_OUT = (
+    "What does Puerto Rico pay in? The train split does not say it.",
+    '?x: currency("Puerto Rico", ?x)',
+)
+
 
 def add_to(app: typer.Typer) -> None:
     """Register the command."""
@@ -45,10 +51,13 @@ def demo(
     output: Annotated[
         str, typer.Option("-o", "--output", help="The graph folder to write.")
     ] = "atlas.graph",
+    seconds: Annotated[
+        float, typer.Option("--seconds", min=1, help="How long to train a model.")
+    ] = 45.0,
 ) -> None:
-    """Build the embedded graph, look around in it, and ask it three questions.
+    """Build the embedded graph, ask it questions, and train a model that predicts what it lacks.
 
-    Example: nqe demo -o /tmp/atlas.graph
+    Example: nqe demo -o /tmp/atlas.graph --seconds 10
     """
     from nqe.cli.tables import print_entity, print_statistics
     from nqe.demo import demo_dataset
@@ -64,6 +73,7 @@ def demo(
     for question, query in QUESTIONS:
         _ask(graph, question, query)
     _sample(dataset, output)
+    _train(dataset, output, seconds)
     printing.note(f"\nNow ask your own: {_program()} shell {output}")
 
 
@@ -80,6 +90,49 @@ def _sample(dataset: Dataset, output: str) -> None:
     sizes = ", ".join(f"{name} {len(table):,}" for name, table in queries.splits.items())
     printing.say(f"{place}: {sizes} queries of 16 shapes; one of them:")
     show_queries(queries.splits["test"], dataset, "test", "pin", 1)
+
+
+def _train(dataset: Dataset, output: str, seconds: float) -> None:
+    """Train for a while, evaluate, and answer a question whose answer was held out."""
+    from nqe.cli.progress import TrainingProgress
+    from nqe.cli.results import print_sheets
+    from nqe.evaluation import predict_links
+    from nqe.evaluation.forms import link_sheet
+    from nqe.model import EmbeddingRunner, load
+    from nqe.settings import ModelSettings, RunSettings, TrainSettings
+    from nqe.training import train
+
+    place = Path(output).with_suffix(".run")
+    printing.heading("A model that predicts what the graph lacks")
+    shutil.rmtree(place, ignore_errors=True)
+    # Smaller than the defaults, which are for graphs of a hundred times as many facts.
+    settings = RunSettings(
+        ModelSettings(width=128, layers=2, feed_forward=256),
+        TrainSettings(shapes=("1p",), batch=256, minutes=seconds / 60),
+    )
+    with TrainingProgress() as watch:
+        trained = train(dataset, place, settings=settings, name=output, watch=watch)
+    printing.say(f"{place}: {trained.steps:,} steps on the train split")
+    runner = EmbeddingRunner(load(place))
+    print_sheets([link_sheet(predict_links(runner, dataset))], "table")
+    _predict(dataset, runner, *HELD_OUT)
+
+
+def _predict(dataset: Dataset, runner: EmbeddingRunner, question: str, query: str) -> None:
+    """Show what train states and what the model predicts beyond that."""
+    from nqe.query import bind, execute
+
+    names, plan = dataset.vocabulary.entities, bind(query, dataset)
+    stated = execute(plan, dataset.known("train")).answers.tolist()
+    true = set(execute(plan, dataset.graph).answers.tolist())
+    printing.heading(question)
+    printing.say(query)
+    printing.say("stated: " + (", ".join(names.name(entity) for entity in stated) or "nothing"))
+    rows = [
+        (names.name(entity), f"{score:.3f}", "held out, true" if entity in true else "")
+        for entity, score in runner.best(plan, 5, stated)
+    ]
+    printing.table(("predicted", "score", "truth"), rows)
 
 
 def _ask(graph: Graph, question: str, query: str) -> None:

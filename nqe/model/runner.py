@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -9,6 +10,7 @@ from torch import Tensor
 
 from nqe.model.batch import Batch
 from nqe.model.model import Model
+from nqe.query.plan import Plan
 from nqe.sampling.table import QueryTable
 
 
@@ -30,6 +32,21 @@ class EmbeddingRunner:
         self.model.eval()
         with torch.inference_mode():
             return VectorScores(self.model, self.model(batch.to(self.model.device)))
+
+    def best(self, plan: Plan, count: int, without: Sequence[int] = ()) -> list[tuple[int, float]]:
+        """The entities that score highest, with their scores (the paper's softmax).
+
+        `without` are entities to leave out, such as answers that facts state.
+        """
+        batch = Batch.of([plan])
+        batch.check(self.model.entity_count, self.model.relation_count)
+        self.model.eval()
+        with torch.inference_mode():
+            vector = self.model(batch.to(self.model.device))
+            scores = self.model.compare(vector).scores()[0].softmax(0)  # (entities,)
+            scores[torch.tensor(without, dtype=torch.int64, device=scores.device)] = -1
+            top = scores.topk(min(count, len(scores) - len(without)))
+        return list(zip(top.indices.tolist(), top.values.tolist(), strict=True))
 
 
 @dataclass(frozen=True, eq=False)
