@@ -12,6 +12,7 @@ A picture that the page shows is one that its examples have drawn, under the sam
 from __future__ import annotations
 
 import io
+import json
 import os
 import pty
 import re
@@ -24,6 +25,8 @@ from pathlib import Path
 
 import pytest
 
+from nqe.settings import RunSettings
+
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 TEXTS = [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"]
@@ -35,6 +38,9 @@ BLOCK = re.compile(
 COMMAND = re.compile(r"^\$ (?P<command>(?:.*\\\n)*.*)\n(?P<shown>(?:(?!\$ ).*\n)*)", re.MULTILINE)
 PICTURE = re.compile(r"!\[[^\]]*\]\((?P<path>pictures/[^)]+)\)")
 LINK = re.compile(r"\]\((?!\w+:)(?P<path>[^)#]+)[^)]*\)")
+SETTING = re.compile(
+    r"^\| `(?P<section>\w+)` \| `(?P<name>\w+)` \| (?P<default>.+?) \| .+ \|$", re.MULTILINE
+)
 OMITTED = "…"
 # What would make a terminal differ from one machine to another.
 UNWANTED = {"COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR"}
@@ -154,6 +160,16 @@ def test_a_pages_links_to_files_lead_to_them(page: Path) -> None:
     paths = [page.parent / link["path"] for link in LINK.finditer(text)]
     missing = [str(path) for path in paths if not path.exists()]
     assert not missing
+
+
+def test_the_training_guide_has_every_setting_with_its_default() -> None:
+    text = (ROOT / "docs" / "training.md").read_text(encoding="utf-8")
+    told = [(row["section"], row["name"], row["default"]) for row in SETTING.finditer(text)]
+    assert told == [
+        (section, name, "not set" if value is None else f"`{json.dumps(value)}`")
+        for section, values in RunSettings().to_json().items()
+        for name, value in values.items()
+    ]
 
 
 @pytest.mark.parametrize("command", ["make demo", "make test"])
