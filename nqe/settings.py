@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
@@ -110,7 +111,7 @@ class ModelSettings:
             _at_least(f"model.{name}", getattr(self, name), 1)
         for name in ("temperature", "steepness"):
             _above(f"model.{name}", getattr(self, name), 0)
-        _part("model.dropout", self.dropout)
+        _part("model.dropout", self.dropout, whole=False)
         if self.width % self.heads:
             raise NqeError(
                 f"setting model.width is {self.width}, which {self.heads} heads cannot share; "
@@ -193,14 +194,20 @@ class TrainSettings:
             ("device", DEVICES),
         ):
             _among(f"train.{name}", getattr(self, name), allowed)
-        for name in ("open_share", "one_hop_share", "smoothing", "full_from", "warm_up", "average"):
+        for name in ("open_share", "one_hop_share", "full_from", "warm_up"):
             _part(f"train.{name}", getattr(self, name))
+        for name in ("smoothing", "average"):
+            _part(f"train.{name}", getattr(self, name), whole=False)
         for name in ("batch", "candidates", "epochs", "valid_queries", "workers"):
             _at_least(f"train.{name}", getattr(self, name), 1)
         for name in ("steps", "evaluate_steps", "patience", "save_steps"):
             if getattr(self, name) is not None:
                 _at_least(f"train.{name}", getattr(self, name), 1)
-        for name in ("rate", "evaluate_minutes", *(("minutes",) if self.minutes else ())):
+        for name in (
+            "rate",
+            "evaluate_minutes",
+            *(("minutes",) if self.minutes is not None else ()),
+        ):
             _above(f"train.{name}", getattr(self, name), 0)
         for name in ("clip", "weight_decay"):
             _at_least(f"train.{name}", getattr(self, name), 0)
@@ -326,18 +333,19 @@ def split_list(text: str) -> tuple[str, ...]:
 
 
 def _at_least(name: str, value: float, least: float) -> None:
-    if value < least:
+    if not least <= value < math.inf:
         raise NqeError(f"setting {name} is {value}; it must be {least} or more")
 
 
 def _above(name: str, value: float, limit: float) -> None:
-    if not value > limit:
+    if not limit < value < math.inf:
         raise NqeError(f"setting {name} is {value}; it must be more than {limit}")
 
 
-def _part(name: str, value: float) -> None:
-    if not 0 <= value <= 1:
-        raise NqeError(f"setting {name} is {value}; it is a part, from 0 to 1")
+def _part(name: str, value: float, *, whole: bool = True) -> None:
+    if not 0 <= value <= 1 or (value == 1 and not whole):
+        least = "from 0 to 1" if whole else "from 0 to below 1"
+        raise NqeError(f"setting {name} is {value}; it is a part, {least}")
 
 
 def _among(name: str, value: str, allowed: tuple[str, ...]) -> None:

@@ -55,8 +55,7 @@ def sampled_entities(
     them is an unbiased estimate of the sum over all. Every answer that is among them counts as
     one, so none is taken for wrong. `own` are the answers of the queries of this process.
     """
-    kept = ranges(answers.offset[:-1], np.minimum(answers.lengths, MOST_TARGETS))
-    right = np.unique(answers.values[kept])
+    right = np.unique(answers.values[_sure(answers, rng)])
     others = np.setdiff1d(rng.integers(entity_count, size=count), right)
     chosen = np.concatenate([right, others])
     weight = np.ones(len(chosen), dtype=np.float32)
@@ -67,6 +66,15 @@ def sampled_entities(
     found = columns >= 0
     targets = _targets(own.owner[found], columns[found], len(own))
     return Candidates(torch.from_numpy(chosen), torch.from_numpy(weight), targets)
+
+
+def _sure(answers: Ragged, rng: np.random.Generator) -> Integers:
+    """Places of answers that are sure to be compared: all, or some drawn where there are many."""
+    lengths = answers.lengths
+    few, many = lengths <= MOST_TARGETS, np.flatnonzero(lengths > MOST_TARGETS)
+    drawn = rng.integers(lengths[many, None], size=(len(many), MOST_TARGETS))
+    all_of_few = ranges(answers.offset[:-1][few], lengths[few])
+    return np.concatenate([all_of_few, (answers.offset[many, None] + drawn).ravel()])
 
 
 def _targets(query: Integers, entity: Integers, queries: int) -> Targets:
