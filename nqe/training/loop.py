@@ -58,6 +58,8 @@ class Loop:
         self.loss = SoftmaxLoss(settings.smoothing, self.model.entity_count)
         self.interrupts = Interrupts()
         self.progress = 0.0
+        self.table: QueryTable | None = None
+        """The last batch."""
 
     def go(self, source: Source) -> State:
         """Train to the end; interrupted, save and let the interrupt go on."""
@@ -110,20 +112,40 @@ class Loop:
 
     def _step(self, table: QueryTable) -> float:
         """Change the weights by a batch; the mean loss of its queries."""
+        loss = self._gradients(table)
+        self.processes.add_gradients(self.weights.parameters)
+        value = float(self.processes.add(loss))
+        norm = self.weights.clip()
+        if not (math.isfinite(value) and math.isfinite(norm)):
+            raise self._diverged(f"the loss is {value:g}, its gradient {norm:g}")
+        self.weights.step(rate(self.settings, self.progress), self.state.step)
+        self.table = table
+        return value
+
+    def _check(self) -> None:
+        """Refuse to save weights that do not work: nothing could go on from them."""
+        if self.table is None:
+            return
+        value, norm = float(self._gradients(self.table)), self.weights.clip()
+        self.weights.forget_gradients()
+        if not (math.isfinite(value) and math.isfinite(norm) and self.weights.are_finite()):
+            raise self._diverged(f"the loss is {value:g}, its gradient {norm:g}")
+
+    def _gradients(self, table: QueryTable) -> Tensor:
+        """The gradients of this process's part of a batch; its part of the mean loss."""
         rng = self._seed()
         if self.settings.targets == "one":
             table = replace(table, easy=one_answer(table.easy, rng))
         own = table.take(self.processes.part(np.arange(len(table))))
         candidates = self._candidates(table, own, rng).to(self.model.device)
-        loss = self._loss(own, candidates, 1 / len(table))
+        batch = Batch.of(own.step_table()).to(self.model.device)
+        self.model.train()
+        with self._precision():
+            comparison = self.model.compared(batch, candidates.entities)
+        scale = 1 / len(table)
+        loss = self.loss(comparison, candidates.targets, scale, candidates.weight)
         loss.backward()  # type: ignore[no-untyped-call]
-        self.processes.add_gradients(self.weights.parameters)
-        value = float(self.processes.add(loss.detach()))
-        norm = self.weights.clip()
-        if not (math.isfinite(value) and math.isfinite(norm)):
-            raise self._diverged(f"the loss is {value:g}, its gradient {norm:g}")
-        self.weights.step(rate(self.settings, self.progress), self.state.step)
-        return value
+        return loss.detach()
 
     def _seed(self) -> np.random.Generator:
         """Seed the step by its number, so that any step can be the first after a resume."""
@@ -131,13 +153,6 @@ class Loop:
         dropout = np.random.SeedSequence((*place, _DROPOUT, self.processes.rank))
         torch.manual_seed(int(dropout.generate_state(1, np.uint64)[0]))
         return np.random.default_rng((*place, _CHOICE))
-
-    def _loss(self, own: QueryTable, candidates: Candidates, scale: float) -> Tensor:
-        batch = Batch.of(own.step_table()).to(self.model.device)
-        self.model.train()
-        with self._precision():
-            comparison = self.model.compared(batch, candidates.entities)
-        return self.loss(comparison, candidates.targets, scale, candidates.weight)
 
     def _precision(self) -> AbstractContextManager[object]:
         if self.settings.autocast and self.model.device.type == "cuda":
@@ -184,15 +199,14 @@ class Loop:
         validate = due or (at_the_end and self.state.validated != self.state.step)
         if not (validate or at_the_end or self.pace.saving_is_due(self.state)):
             return
-        if not self.weights.are_finite():
-            raise self._diverged("the weights are not finite any more")
         if validate or at_the_end:
             self._tell_loss()
         with self.pace.keeping(self.state.step, validate):
+            self._check()
             if validate:
                 with self._harmless():
                     self.state = self._validated()
-            self.state = replace(self.state, complete=at_the_end)
+            self.state = replace(self.state, complete=at_the_end, seconds=self.pace.seconds)
             self._save()
 
     def _validated(self) -> State:
@@ -217,6 +231,7 @@ class Loop:
         """Save after an interrupt, and what to say of it."""
         if not self.processes.first:
             return []
+        self._check()
         self._save()
         at = f"{self.run.folder}: interrupted and saved at step {self.state.step:,}"
         return [f"{at}; go on with the same command and --resume"]

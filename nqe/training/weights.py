@@ -49,7 +49,7 @@ class Weights:
         for group in self.optimizer.param_groups:
             group["lr"] = rate
         self.optimizer.step()
-        self.optimizer.zero_grad(set_to_none=True)
+        self.forget_gradients()
         if self.average is not None:
             # A young average follows quickly, as it began with random weights.
             part = 1 - min(self.settings.average, (1 + number) / (10 + number))
@@ -57,6 +57,10 @@ class Weights:
                 torch._foreach_lerp_(
                     list(self.average.parameters()), list[Tensor](self.parameters), part
                 )
+
+    def forget_gradients(self) -> None:
+        """Have none, for the next step to begin with."""
+        self.optimizer.zero_grad(set_to_none=True)
 
     def are_finite(self) -> bool:
         """Whether no weight is infinite or no number at all."""
