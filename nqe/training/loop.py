@@ -22,7 +22,7 @@ from nqe.training.interrupts import Interrupts
 from nqe.training.loss import SoftmaxLoss
 from nqe.training.pace import Pace
 from nqe.training.processes import Processes
-from nqe.training.run import Run, State
+from nqe.training.run import Run, State, end_of
 from nqe.training.schedule import rate
 from nqe.training.sources import Place, Source
 from nqe.training.validation import mean_reciprocal_ranks, plain_mean
@@ -206,7 +206,8 @@ class Loop:
             if validate:
                 with self._harmless():
                     self.state = self._validated()
-            self.state = replace(self.state, complete=at_the_end, seconds=self.pace.seconds)
+            end = end_of(self.settings) if at_the_end else None
+            self.state = replace(self.state, end=end, seconds=self.pace.seconds)
             self._save()
 
     def _validated(self) -> State:

@@ -19,7 +19,7 @@ from nqe.errors import StorageError
 from nqe.files import new_file, plain_reason
 from nqe.model.checkpoint import BEST, CHECKPOINT, LAST, RUN, WEIGHTS, Card, save_pretrained
 from nqe.model.model import Model
-from nqe.settings import RunSettings, run_settings
+from nqe.settings import RunSettings, TrainSettings, run_settings
 from nqe.training.sources import Place
 
 METRICS = "metrics.jsonl"
@@ -41,8 +41,8 @@ class State:
     """Validations since then."""
     validated: int | None = None
     """The step of the last validation."""
-    complete: bool = False
-    """Whether it came to the end that its settings say."""
+    end: dict[str, float | None] | None = None
+    """The end that it came to, as `end_of` its settings."""
     metrics: int = 0
     """How many bytes of the metrics are about it and what was before."""
 
@@ -55,6 +55,11 @@ class State:
         """The state that `to_json` wrote."""
         data = json.loads(text)
         return cls(**{**data, "place": Place.of_json(data["place"])})
+
+
+def end_of(settings: TrainSettings) -> dict[str, float | None]:
+    """What the settings say about when a training is complete."""
+    return {name: getattr(settings, name) for name in ("epochs", "steps", "minutes", "patience")}
 
 
 @dataclass(frozen=True)

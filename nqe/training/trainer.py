@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import torch
@@ -21,7 +21,7 @@ from nqe.training.loop import Loop
 from nqe.training.memory import keep_memory
 from nqe.training.pace import Pace
 from nqe.training.processes import Processes, joined
-from nqe.training.run import Queries, Run, State, check_new
+from nqe.training.run import Queries, Run, State, check_new, end_of
 from nqe.training.sources import source_of
 from nqe.training.validation import validation_of
 from nqe.training.watch import Trained, Watch
@@ -48,7 +48,7 @@ def train(
     began = time.monotonic()
     folder = Path(output)
     given = None if queries is None else _queries_at(queries)
-    old = _old(folder, dataset, given) if resume else None
+    old = _old(folder, dataset, given, settings) if resume else None
     if old is None:
         check_new(folder)
     task = _Task(
@@ -61,8 +61,8 @@ def train(
     )
     if task.queries is not None:
         check_fingerprint(task.queries.folder, dataset.fingerprint)
-    state = State() if old is None else _state(old, task.settings)
-    if state.complete:
+    state = State() if old is None else old.state
+    if state.end == end_of(task.settings.train):
         return Trained(folder, state.step, 0, state.seconds, state.best)
     keep_memory()
     with joined(device_of(task.settings.train.device)) as processes:
@@ -86,9 +86,13 @@ def _queries_at(folder: str | Path) -> Queries:
     return Queries(str(folder), hashlib.sha256(text.encode()).hexdigest())
 
 
-def _old(folder: Path, dataset: Dataset, given: Queries | None) -> Run:
-    """A run to go on with; other facts or queries than its own are refused."""
+def _old(
+    folder: Path, dataset: Dataset, given: Queries | None, settings: RunSettings | None
+) -> Run:
+    """A run to go on with; another model, other facts or queries than its own are refused."""
     run = Run.old(folder)
+    if settings is not None and settings.model != run.settings.model:
+        raise NqeError(f"{folder}: its model has other settings; resume without [model]")
     if run.card.fingerprint != dataset.fingerprint:
         raise NqeError(
             f"{folder}: trained on another graph (fingerprint {run.card.fingerprint}, the "
@@ -106,14 +110,6 @@ def _old(folder: Path, dataset: Dataset, given: Queries | None) -> Run:
             "begin another run"
         )
     return run
-
-
-def _state(old: Run, settings: RunSettings) -> State:
-    """Where to go on; new settings may mean that a complete run is so no more."""
-    if settings.model != old.settings.model:
-        raise NqeError(f"{old.folder}: its model has other settings; resume without [model]")
-    state = old.state
-    return state if settings == old.settings else replace(state, complete=False)
 
 
 def _trained(
