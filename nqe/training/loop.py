@@ -106,8 +106,8 @@ class Loop:
                 # A signal for all processes ends those that draw queries too.
                 raise KeyboardInterrupt from None
             raise NqeError(
-                "a process that draws queries ended; go on with --resume, with more memory free "
-                "or fewer train.workers"
+                "a process that draws queries ended, for lack of memory or, in a script, of "
+                "`if __name__ == '__main__'`; mend that and go on with --resume"
             ) from error
 
     def _step(self, table: QueryTable) -> float:

@@ -183,9 +183,9 @@ class Run:
             raise StorageError(f"{path}: {plain_reason(error)}") from error
 
     def metrics(self) -> list[dict[str, Any]]:
-        """All lines of the metrics."""
+        """All lines of the metrics that are written whole."""
         text = (self.folder / METRICS).read_text(encoding="utf-8")
-        return [json.loads(line) for line in text.splitlines()]
+        return [json.loads(line) for line in text.splitlines(keepends=True) if line[-1] == "\n"]
 
     def _metrics_size(self) -> int:
         path = self.folder / METRICS

@@ -150,6 +150,6 @@ def test_workers_that_end_are_told_and_training_goes_on_from_the_last_checkpoint
                     child.kill()
 
     chosen = settings(shapes=["1p", "2u"], batch=600, steps=9, save_steps=1, evaluate_steps=9)
-    with pytest.raises(NqeError, match="a process that draws queries ended; go on with --resume"):
+    with pytest.raises(NqeError, match="a process that draws queries ended, for lack"):
         train(towns(), tmp_path / "run", settings=chosen, watch=Killer())
     assert train(towns(), tmp_path / "run", resume=True).steps == 9

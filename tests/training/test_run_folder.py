@@ -63,6 +63,17 @@ def test_the_metrics_have_a_line_of_losses_and_one_of_ranks_for_each_validation(
     assert lines[0]["seconds"] <= lines[2]["seconds"]
 
 
+def test_a_line_that_a_kill_cut_short_is_passed_over(tmp_path: Path) -> None:
+    train(DATASET, tmp_path / "run", settings=settings(steps=2))
+    run = Run.old(tmp_path / "run")
+    whole = run.metrics()
+    with (tmp_path / "run" / "metrics.jsonl").open("a") as file:
+        file.write('{"step": 3')
+    assert run.metrics() == whole
+    train(DATASET, tmp_path / "run", settings=settings(steps=3), resume=True)
+    assert [one["step"] for one in run.metrics()] == [2, 2, 3, 3]
+
+
 def test_both_checkpoints_load_and_tell_of_themselves(place: Path) -> None:
     lines = Run.old(place / "run").metrics()
     best = max((one for one in lines if "mrr" in one), key=lambda one: one["mrr"])
