@@ -21,7 +21,7 @@ MASKS = 2
 """Sources begin with the two mask vectors: of open atoms, then of closed ones."""
 LEAST_FACTS = 64
 """So many facts of an arity are worth a group of their own."""
-MOST_PADDING = 4
+MOST_PADDING = 8
 """Facts in a group are at most so many times as long as the shortest."""
 _CONNECTIVES = (Op.AND, Op.OR, Op.NOT)
 

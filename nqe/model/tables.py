@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
 _SPREAD = 0.05
-_CACHED = 2**17
+_CACHED = 2**19
 
 
 class FuzzyTable(nn.Module):
