@@ -1,6 +1,6 @@
 """Link prediction on WD50K by the default settings, and by others: what was tried.
 
-`python benchmarks/one_hop_quality.py main` trains for 60 minutes, `trials` some minutes each for
+`python benchmarks/one_hop_quality.py main` trains for 45 minutes, `trials` some minutes each for
 settings that differ in one thing. Runs are kept in build/one-hop and not trained again.
 Needs an idle machine; `--report` writes what is there without training.
 """
@@ -23,7 +23,7 @@ from nqe.settings import run_settings
 from nqe.training import train
 
 RUNS = ROOT / "build" / "one-hop"
-MAIN_MINUTES = 60.0
+MAIN_MINUTES = 45.0
 BARS = {"all": 0.33, "subject_object": 0.29}
 TRIALS: dict[str, dict[str, dict[str, Any]]] = {
     "defaults": {},
@@ -124,7 +124,7 @@ def trials_part(minutes: float) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("part", choices=["main", "trials", "report"])
-    parser.add_argument("--minutes", type=float, default=6.0, help="of each trial")
+    parser.add_argument("--minutes", type=float, default=2.5, help="of each trial")
     parser.add_argument("--only", default="", help="trials, by name, with commas")
     options = parser.parse_args()
     if options.part != "report":
