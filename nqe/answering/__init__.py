@@ -1,0 +1,1 @@
+"""Answering: exact, by the model alone, or by both; calibrated and explained."""
