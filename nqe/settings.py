@@ -159,7 +159,7 @@ class TrainSettings:
     """Gradients longer than this are shortened to it; 0 leaves them."""
     average: float = 0.0
     """The decay of an exponential moving average of the weights (EMA); 0 keeps none."""
-    epochs: int = 24
+    epochs: int = 36
     """Passes over the queries (over the one-hop ones, from a graph)."""
     steps: int | None = None
     """Steps in all, instead of epochs."""
