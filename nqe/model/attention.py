@@ -39,6 +39,7 @@ class Layout:
     gathered: Tensor  # (places,) the row in each place of the groups' queries, keys and values
     rows: Tensor  # (rows,) the place of each row
     outputs: Tensor  # (outputs,) where each output's row is among the groups' outputs
+    spread: Tensor  # (places,) the output in each place of the groups' outputs, any for padding
 
 
 def full_layout(projections: Projections, heads: int) -> Layout:
@@ -101,8 +102,11 @@ class _Builder:
     def finish(self) -> Layout:
         """The layout of all groups."""
         rows = _inverse(torch.cat(self.real), self.vectors * self.heads)
-        outputs = _inverse(torch.cat(self.outputs), self.output_count * self.heads)
-        return Layout(tuple(self.groups), torch.cat(self.places), rows, outputs)
+        count = self.output_count * self.heads
+        spread = torch.cat(self.outputs)
+        outputs = _inverse(spread, count)
+        spread = torch.where(spread < count, spread, 0)
+        return Layout(tuple(self.groups), torch.cat(self.places), rows, outputs, spread)
 
     def _rows(self, vectors: Tensor) -> Tensor:
         """The rows of vectors, heads first: (heads · facts · elements,)."""
@@ -162,12 +166,15 @@ class _Attention(torch.autograd.Function):
 
 def _spread(above: Tensor, layout: Layout) -> list[Tensor]:
     """Gradients on the outputs, as the groups have them; 0 on padding."""
-    shapes = [group.shape[:3] for group in layout.groups]
-    sizes = [math.prod(shape) for shape in shapes]
-    everywhere = above.new_zeros(sum(sizes), above.shape[1])
-    everywhere.index_copy_(0, layout.outputs, above)
-    parts = torch.split(everywhere, sizes)
-    return [part.view(*shape, -1) for part, shape in zip(parts, shapes, strict=True)]
+    everywhere = above.index_select(0, layout.spread)
+    parts = torch.split(everywhere, [math.prod(group.shape[:3]) for group in layout.groups])
+    result = []
+    for part, group in zip(parts, layout.groups, strict=True):
+        gradients = part.view(*group.shape[:3], -1)
+        if group.padding is not None and group.shape[2] == group.shape[3]:
+            gradients.masked_fill_(group.padding[None, :, :, None], 0)
+        result.append(gradients)
+    return result
 
 
 class _Group:
