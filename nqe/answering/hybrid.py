@@ -120,6 +120,29 @@ class HybridRun:
                 start, length = int(self.exact.start[step]), int(self.exact.length[step])
                 self.rows[step, torch.from_numpy(self.exact.pool[start : start + length])] = 1
 
+    def chances(self, bindings: Bindings) -> Tensor:
+        """What facts and model say of all entities by each binding alone, (bindings, entities)."""
+        shift = self.calibration.shift(bindings.relation, bindings.asked)
+        everything = slice(0, len(bindings))
+        vectors, stated = self.knowledge.vectors(bindings), self.knowledge.stated(bindings)
+        return self._alone(everything, vectors, stated, shift)
+
+    def _alone(
+        self,
+        chosen: slice,
+        vectors: Tensor,
+        stated: tuple[Integers, Integers],
+        shift: Tensor,
+    ) -> Tensor:
+        chances = self.knowledge.predicted(
+            vectors[chosen], lambda scores: self.calibration.probabilities(scores, shift[chosen])
+        )  # (bindings, entities)
+        binding, entity = stated
+        first, last = np.searchsorted(binding, (chosen.start, chosen.stop))
+        row = torch.from_numpy(binding[first:last] - chosen.start)
+        chances[row, torch.from_numpy(entity[first:last])] = 1
+        return chances
+
     def _joined(
         self,
         bindings: Bindings,
@@ -130,13 +153,7 @@ class HybridRun:
     ) -> Tensor:
         """The chances of all entities by some bindings of one projection, (entities,)."""
         weight = torch.from_numpy(bindings.weight[chosen])[:, None]
-        chances = self.knowledge.predicted(
-            vectors[chosen], lambda scores: self.calibration.probabilities(scores, shift[chosen])
-        )  # (bindings, entities)
-        binding, entity = stated
-        first, last = np.searchsorted(binding, (chosen.start, chosen.stop))
-        row = torch.from_numpy(binding[first:last] - chosen.start)
-        chances[row, torch.from_numpy(entity[first:last])] = 1
+        chances = self._alone(chosen, vectors, stated, shift)  # (bindings, entities)
         chances.mul_(weight)
         joined = JOINS[self.options.join](chances)
         return torch.where(chances.amax(0) >= 1, joined, joined.clamp_max(MOST))
