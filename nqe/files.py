@@ -52,8 +52,8 @@ def new_folder(path: Path, marker: str, text: str = "") -> Iterator[Path]:
         check_replaceable(path, marker, text)
         temporary = Path(tempfile.mkdtemp(prefix=".nqe-", dir=path.parent))
         try:
-            yield temporary
             temporary.chmod(0o777 & ~_umask())
+            yield temporary
             _swap(temporary, path)
         finally:
             shutil.rmtree(temporary, ignore_errors=True)

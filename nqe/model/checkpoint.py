@@ -137,6 +137,8 @@ def _fits(vocabulary: Vocabulary, model: Model) -> bool:
 def _write(tensors: Mapping[str, torch.Tensor], path: Path) -> None:
     try:
         save_file(_contiguous(tensors), path)
+        # It lets nobody else read; the folder beside it says who may.
+        path.chmod(path.parent.stat().st_mode & 0o666)
     except SafetensorError as error:
         # The system's error, a full disk say, is there in the text alone.
         number = re.search(r"os error (\d+)", str(error))

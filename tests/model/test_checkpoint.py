@@ -276,3 +276,9 @@ def test_a_device_that_is_not_there_is_told() -> None:
     assert device_of("auto") == torch.device("cpu")
     with pytest.raises(NqeError, match="device is 'cuda', but there is none here; choose auto"):
         device_of("cuda")
+
+
+def test_others_may_read_the_weights_as_they_may_the_rest(tmp_path: Path) -> None:
+    save_pretrained(small_model(), tmp_path / "model")
+    modes = {path.stat().st_mode for path in (tmp_path / "model").iterdir() if path.is_file()}
+    assert len(modes) == 1
