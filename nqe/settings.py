@@ -282,7 +282,9 @@ def assigned(text: str) -> dict[str, dict[str, Any]]:
     name, equals, value = text.partition("=")
     section, dot, key = name.strip().partition(".")
     if not (equals and dot and section and key):
-        raise NqeError(f"--set {text}: no section and value; write section.name=value, as train.rate=1e-3")
+        raise NqeError(
+            f"--set {text}: no section and value; write section.name=value, as train.rate=1e-3"
+        )
     try:
         parsed = tomllib.loads(f"value = {value.strip()}")["value"]
     except tomllib.TOMLDecodeError:
