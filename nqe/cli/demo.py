@@ -102,7 +102,7 @@ def _train(dataset: Dataset, output: str, seconds: float) -> None:
     from nqe.settings import ModelSettings, RunSettings, TrainSettings
     from nqe.training import train
 
-    place = Path(output).with_suffix(".run")
+    place = Path(output).with_suffix(".demo.run")
     printing.heading("A model that predicts what the graph lacks")
     shutil.rmtree(place, ignore_errors=True)
     # Smaller than the defaults, which are for graphs of a hundred times as many facts.

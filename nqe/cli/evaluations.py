@@ -74,7 +74,9 @@ def evaluate(
     check_among("device", device, DEVICES)
     view = View.of(form, as_json, ties, per, by, plot)
     if link_prediction:
-        _refuse_for_links(shapes=shapes, limit=limit, plot=plot, graph=graph, by=by)
+        by_default = {"answers": "hard", "per": "query"}
+        other = {k: v for k, v in (("answers", answers), ("per", per)) if v != by_default[k]}
+        _refuse_for_links(shapes=shapes, limit=limit, plot=plot, graph=graph, by=by, **other)
         _evaluate_links(run, queries, split, view, device)
         return
     check_among("answers", answers, ("hard", "easy"))
