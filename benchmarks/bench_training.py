@@ -184,8 +184,8 @@ def main() -> None:
             "By `benchmarks/bench_training.py`, on WD50K's train split.\n",
             markdown_table(("what", "value"), describe(("torch", "numpy"))),
             "## The published size\n",
-            f"Width 256, 16 layers, 8 heads, feed-forward 512, batch {PUBLISHED_BATCH}, full softmax, "
-            f"{STEPS} steps, data loading included. One-hop queries of all slots as they come: a "
+            f"Width 256, 16 layers, 8 heads, feed-forward 512, batch {PUBLISHED_BATCH}, full "
+            f"softmax, {STEPS} steps, data loading included. One-hop queries of all slots as they come: a "
             f"slot of a fact drawn at a time, arities to {MOST_ARITY}.\n",
             markdown_table(("what", "value"), published),
             "## The default size\n",
