@@ -185,8 +185,8 @@ def main() -> None:
             markdown_table(("what", "value"), describe(("torch", "numpy"))),
             "## The published size\n",
             f"Width 256, 16 layers, 8 heads, feed-forward 512, batch {PUBLISHED_BATCH}, full "
-            f"softmax, {STEPS} steps, data loading included. One-hop queries of all slots as they come: a "
-            f"slot of a fact drawn at a time, arities to {MOST_ARITY}.\n",
+            f"softmax, {STEPS} steps, data loading included. One-hop queries of all slots as "
+            f"they come: a slot of a fact drawn at a time, arities to {MOST_ARITY}.\n",
             markdown_table(("what", "value"), published),
             "## The default size\n",
             "Width 200, 3 layers, 4 heads, feed-forward 400, batch 1024.\n",
