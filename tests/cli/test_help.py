@@ -111,7 +111,7 @@ def test_completion_completes_a_command(tmp_path: Path) -> None:
         ["find", "atlas", "japan"],
         ["export", "atlas", "-o", "a.parquet"],
         ["import", "f", "-o", "g.graph"],
-        ["demo", "-o", "d.graph"],
+        ["ask", "atlas", "?x: borders(?x, Japan)"],
         ["--help"],
     ],
 )
