@@ -57,7 +57,7 @@ def demo(
 ) -> None:
     """Build the embedded graph, ask it questions, and train a model that predicts what it lacks.
 
-    Example: nqe demo -o /tmp/atlas.graph --seconds 5
+    Example: nqe demo -o atlas.graph --seconds 5
     """
     from nqe.cli.tables import print_entity, print_statistics
     from nqe.demo import demo_dataset

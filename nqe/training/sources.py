@@ -16,7 +16,7 @@ from nqe.graph.graph import Graph
 from nqe.graph.pattern import Kind
 from nqe.graph.vocabulary import Vocabulary
 from nqe.query.plan import SLOT, STEP, Op
-from nqe.query.shapes import SHAPES, name_of, parse_shape
+from nqe.query.shapes import SHAPES, named
 from nqe.sampling import load_queries
 from nqe.sampling.one_hop import NAME as ONE_HOP
 from nqe.sampling.one_hop import closed_queries, open_queries
@@ -191,7 +191,7 @@ def source_of(
 
 def shapes_of(settings: TrainSettings) -> list[str]:
     """The shapes that are named, by their names."""
-    return [name_of(parse_shape(name)) for name in settings.shapes]
+    return [named(name) for name in settings.shapes]
 
 
 def query_table(
