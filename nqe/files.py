@@ -28,7 +28,7 @@ OTHER_ADVICE = "choose another place"
 @contextmanager
 def new_file(path: Path) -> Iterator[Path]:
     """A temporary file to write; it takes the path's place when the block ends well."""
-    with _told_plainly(path), _parents(path):
+    with told_plainly(path), _parents(path):
         # A hidden name with the same ending, as writers go by the ending.
         ending = "".join(path.suffixes)
         handle, name = tempfile.mkstemp(prefix=".nqe-", suffix=ending, dir=path.parent)
@@ -48,12 +48,12 @@ def new_folder(path: Path, marker: str, text: str = "") -> Iterator[Path]:
 
     A folder that is there already is replaced only when `check_replaceable` lets it.
     """
-    with _told_plainly(path), _parents(path):
+    with told_plainly(path), _parents(path):
         check_replaceable(path, marker, text)
         temporary = Path(tempfile.mkdtemp(prefix=".nqe-", dir=path.parent))
         try:
-            yield temporary
             temporary.chmod(0o777 & ~_umask())
+            yield temporary
             _swap(temporary, path)
         finally:
             shutil.rmtree(temporary, ignore_errors=True)
@@ -78,6 +78,15 @@ def plain_reason(error: OSError) -> str:
     """What the system says of an error, and what to do about it."""
     reason = os.strerror(error.errno).lower() if error.errno else str(error)
     return f"cannot be written ({reason}); {ADVICE.get(error.errno or 0, OTHER_ADVICE)}"
+
+
+@contextmanager
+def told_plainly(path: Path) -> Iterator[None]:
+    """What the system refuses about a path becomes a StorageError that says so."""
+    try:
+        yield
+    except OSError as error:
+        raise StorageError(f"{path}: {plain_reason(error)}") from error
 
 
 def has_mark(path: Path, text: str) -> bool:
@@ -127,14 +136,6 @@ def _parents(path: Path) -> Iterator[None]:
             with suppress(OSError):
                 folder.rmdir()
         raise
-
-
-@contextmanager
-def _told_plainly(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise StorageError(f"{path}: {plain_reason(error)}") from error
 
 
 def _umask() -> int:

@@ -209,7 +209,7 @@ class TrainSettings:
             *(("minutes",) if self.minutes is not None else ()),
         ):
             _above(f"train.{name}", getattr(self, name), 0)
-        for name in ("clip", "weight_decay"):
+        for name in ("clip", "weight_decay", "seed"):
             _at_least(f"train.{name}", getattr(self, name), 0)
 
 
@@ -282,7 +282,9 @@ def assigned(text: str) -> dict[str, dict[str, Any]]:
     name, equals, value = text.partition("=")
     section, dot, key = name.strip().partition(".")
     if not (equals and dot and section and key):
-        raise NqeError(f"--set {text}: not of the form section.name=value, as train.rate=1e-3")
+        raise NqeError(
+            f"--set {text}: no section and value; write section.name=value, as train.rate=1e-3"
+        )
     try:
         parsed = tomllib.loads(f"value = {value.strip()}")["value"]
     except tomllib.TOMLDecodeError:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from nqe.errors import StorageError
-from nqe.files import check_replaceable, new_file, new_folder
+from nqe.files import _exchange, check_replaceable, new_file, new_folder
 
 
 def names(folder: Path) -> list[str]:
@@ -67,8 +67,10 @@ def test_a_failure_leaves_the_old_folder_and_nothing_else(
 INTERRUPTED_SWAP = """
 import sys
 from pathlib import Path
+import nqe.files
 from nqe.files import new_folder
 
+nqe.files._exchange = lambda one, other: False  # as where folders cannot change places at once
 renames = 0
 
 def interrupt(event, arguments):
@@ -96,6 +98,17 @@ def test_an_interrupt_while_folders_change_places_keeps_the_old_one(
     assert b"KeyboardInterrupt" in done.stderr
     assert names(tmp_path) == ["graph"]
     assert (tmp_path / "graph" / "mark").read_text() == "old"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux lets folders change places")
+def test_folders_change_places_at_once(tmp_path: Path) -> None:
+    for name in ("one", "other"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "mark").write_text(name)
+    assert _exchange(tmp_path / "one", tmp_path / "other")
+    assert (tmp_path / "one" / "mark").read_text() == "other"
+    assert (tmp_path / "other" / "mark").read_text() == "one"
+    assert not _exchange(tmp_path / "one", tmp_path / "missing")
 
 
 def test_folders_made_for_a_failed_output_are_taken_away(tmp_path: Path) -> None:

@@ -57,7 +57,7 @@ def demo(
 ) -> None:
     """Build the embedded graph, ask it questions, and train a model that predicts what it lacks.
 
-    Example: nqe demo -o /tmp/atlas.graph --seconds 10
+    Example: nqe demo -o atlas.graph --seconds 5
     """
     from nqe.cli.tables import print_entity, print_statistics
     from nqe.demo import demo_dataset
@@ -102,7 +102,7 @@ def _train(dataset: Dataset, output: str, seconds: float) -> None:
     from nqe.settings import ModelSettings, RunSettings, TrainSettings
     from nqe.training import train
 
-    place = Path(output).with_suffix(".run")
+    place = Path(output).with_suffix(".demo.run")
     printing.heading("A model that predicts what the graph lacks")
     shutil.rmtree(place, ignore_errors=True)
     # Smaller than the defaults, which are for graphs of a hundred times as many facts.

@@ -45,11 +45,15 @@ def evaluate(
     shapes: Annotated[
         str | None, typer.Option("--shapes", help="Only these shapes, as 1p,2p,2in.")
     ] = None,
-    answers: Annotated[str, typer.Option("--answers", help="Rank hard or easy ones.")] = "hard",
+    answers: Annotated[
+        str | None, typer.Option("--answers", help="Rank hard ones, or easy; hard if absent.")
+    ] = None,
     ties: Annotated[
         str, typer.Option("--ties", help="Equal scores: realistic, optimistic or pessimistic.")
     ] = "realistic",
-    per: Annotated[str, typer.Option("--per", help="Average per query or per answer.")] = "query",
+    per: Annotated[
+        str | None, typer.Option("--per", help="Average per query, or answer; query if absent.")
+    ] = None,
     by: Annotated[
         list[str] | None,
         typer.Option("--by", help="shape, slot, arity, missing or all; repeatable."),
@@ -72,11 +76,14 @@ def evaluate(
     The report is also kept in RUN, for `nqe compare`, unless only a part was evaluated.
     """
     check_among("device", device, DEVICES)
-    view = View.of(form, as_json, ties, per, by, plot)
+    view = View.of(form, as_json, ties, per or "query", by, plot)
     if link_prediction:
-        _refuse_for_links(shapes=shapes, limit=limit, plot=plot, graph=graph, by=by)
+        _refuse_for_links(
+            shapes=shapes, limit=limit, plot=plot, graph=graph, by=by, answers=answers, per=per
+        )
         _evaluate_links(run, queries, split, view, device)
         return
+    answers = answers or "hard"
     check_among("answers", answers, ("hard", "easy"))
     model = _Model.load(run, device)
     manifest = _check_queries(model, queries, graph)
@@ -253,10 +260,10 @@ def _part(table: QueryTable, shapes: str | None, limit: int | None, where: str) 
     """The queries of these shapes, the first so many of each."""
     import numpy as np
 
-    from nqe.query.shapes import name_of, parse_shape
+    from nqe.query.shapes import named
     from nqe.settings import split_list
 
-    wanted = None if shapes is None else [name_of(parse_shape(x)) for x in split_list(shapes)]
+    wanted = None if shapes is None else [named(one) for one in split_list(shapes)]
     names = np.array(table.shape, dtype=object)
     rows = [
         np.flatnonzero(names == name)[:limit]

@@ -41,7 +41,7 @@ class View:
         """The view that the options ask for, checked before any work is done."""
         from nqe.evaluation.ranks import TIES
         from nqe.evaluation.report import GROUPS, PER
-        from nqe.sampling.report import PICTURES
+        from nqe.sampling.pictures import ENDINGS, PICTURES
 
         check_among("per", per, PER)
         choose(TIES, ties, "tie policy")
@@ -49,8 +49,7 @@ class View:
         for one in groups:
             check_among("by", one, (*GROUPS, "all"))
         if plot is not None and Path(plot).suffix.lstrip(".") not in PICTURES:
-            endings = ", ".join(f".{one}" for one in PICTURES)
-            raise NqeError(f"{plot}: a plot of no known form; end the name in {endings}")
+            raise NqeError(f"{plot}: a plot of no known form; end the name in {ENDINGS}")
         wanted = GROUPS if "all" in groups else groups or ("shape",)
         picture = None if plot is None else Path(plot)
         return cls(check_format(form, as_json), ties, per, wanted, picture)

@@ -134,9 +134,9 @@ def show_queries(
 ) -> None:
     """Print some queries of a split with their plans and answers."""
     from nqe.query.drawing import text_tree
-    from nqe.query.shapes import name_of, parse_shape
+    from nqe.query.shapes import named
 
-    wanted = shape and name_of(parse_shape(shape))
+    wanted = shape and named(shape)
     rows = [row for row, name in enumerate(table.shape) if wanted in (None, name)]
     if not rows:
         printing.note(f"no {split} queries of shape {shape}")

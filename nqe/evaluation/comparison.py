@@ -12,8 +12,8 @@ from nqe.errors import NqeError, choose
 from nqe.evaluation.forms import Cell, Sheet
 from nqe.evaluation.link_prediction import PARTS, LinkReport
 from nqe.evaluation.published import BENCHMARKS, LINK_PREDICTION
-from nqe.evaluation.report import AVERAGES, Report, choose_measure, shape_order
-from nqe.query.shapes import SHAPES
+from nqe.evaluation.report import AVERAGES, Report, choose_measure
+from nqe.query.shapes import SHAPES, shape_order
 from nqe.sampling.presets import PRESETS
 
 Row = tuple[str, Mapping[str, float]]

@@ -5,24 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from nqe.errors import NqeError
 from nqe.evaluation.report import GROUPS, Metrics, Report
-from nqe.sampling.report import PICTURES
+from nqe.sampling.pictures import new_figure, picture_form
 
 
 def plot(report: Report, path: Path, by: Sequence[str] = GROUPS) -> None:
     """Bars of MRR in percent with bootstrap intervals, a chart a group."""
-    form = path.suffix.lstrip(".")
-    if form not in PICTURES:
-        endings = ", ".join(f".{one}" for one in PICTURES)
-        raise NqeError(f"a plot cannot be written as '{form}'; end the name in {endings}")
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise NqeError("plots need matplotlib; install nqe with the extra `train`") from None
+    form = picture_form(path)
     charts = {one: report.group(one) for one in by if report.group(one)}
     widths = [max(3, len(chart)) for chart in charts.values()]
-    figure = Figure(figsize=(1 + 0.45 * sum(widths), 3.6), layout="constrained")
+    figure = new_figure(1 + 0.45 * sum(widths), 3.6)
     axes = figure.subplots(1, len(charts), squeeze=False, sharey=True, width_ratios=widths)
     for axis, (name, chart) in zip(axes[0], charts.items(), strict=True):
         shares = [100 * metrics.mrr for metrics in chart.values()]

@@ -14,7 +14,7 @@ from nqe.evaluation.bootstrap import Bootstrap, interval, resampled_means
 from nqe.evaluation.evaluator import UNKNOWN, Ranking
 from nqe.evaluation.ranks import Floats
 from nqe.graph.facts import Integers
-from nqe.query.shapes import NEGATIVE, POSITIVE, SHAPES
+from nqe.query.shapes import NEGATIVE, POSITIVE, shape_order
 from nqe.settings import SLOTS
 
 HITS = (1, 3, 10)
@@ -166,12 +166,6 @@ class Report:
             raise StorageError(
                 f"not a report ({error!r}); make it again with `nqe evaluate`"
             ) from error
-
-
-def shape_order(name: str) -> tuple[int, str]:
-    """The paper's shapes in its order, then others."""
-    names = list(SHAPES)
-    return (names.index(name) if name in names else len(names), name)
 
 
 def choose_measure(name: str) -> int:

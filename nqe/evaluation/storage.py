@@ -60,6 +60,7 @@ def shared_reports(runs: list[Path], name: str | None = None) -> dict[Path, Repo
     for run in runs:
         if not run.is_dir():
             raise NqeError(f"{run}: no such run; give folders made by `nqe train`")
+    for run in runs:
         if not kept(run):
             raise NqeError(f"{run}: no reports in it; run `nqe evaluate` with it first")
     if len(names) != 1:

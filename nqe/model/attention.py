@@ -48,9 +48,7 @@ def full_layout(projections: Projections, heads: int) -> Layout:
     layout = _Builder(heads, 3 * count, count)
     for group in projections.groups:
         first = group.tokens * 3
-        outputs = _without(group.tokens, group.padding, count)
-        queries = _without(first, group.padding, 3 * count)
-        layout.add(group, group.kinds[None, None], queries, first + 1, first + 2, outputs)
+        layout.add(group, group.kinds[None, None], first, first + 1, first + 2, group.tokens)
     return layout.finish()
 
 
@@ -92,12 +90,10 @@ class _Builder:
         shape = (self.heads, *queries.shape, keys.shape[1])
         self.groups.append(GroupLayout(shape, kinds, group.padding))
         for vectors in (queries, keys, values):
-            # A vector that is padding, whatever it is, has no row that goes back to it.
-            within = torch.where(vectors < self.vectors, vectors, 0)
-            self.places.append(self._rows(within))
-            padding = group.padding if vectors.shape[1] > 1 else None
-            self.real.append(self._rows(_without(vectors, padding, self.vectors)))
-        self.outputs.append(self._rows(outputs))
+            self.places.append(self._rows(vectors))
+            # What is gathered into padding is never given back.
+            self.real.append(self._rows(_without(vectors, group, self.vectors)))
+        self.outputs.append(self._rows(_without(outputs, group, self.output_count)))
 
     def finish(self) -> Layout:
         """The layout of all groups."""
@@ -114,8 +110,11 @@ class _Builder:
         return (vectors * self.heads + head).flatten()
 
 
-def _without(vectors: Tensor, padding: Tensor | None, nowhere: int) -> Tensor:
-    return vectors if padding is None else vectors.masked_fill(padding, nowhere)
+def _without(vectors: Tensor, group: FactGroup, nowhere: int) -> Tensor:
+    """The vectors of a group, nowhere where they are padding; a mask by itself never is."""
+    if group.padding is None or vectors.shape[1] == 1:
+        return vectors
+    return vectors.masked_fill(group.padding, nowhere)
 
 
 def _inverse(index: Tensor, count: int) -> Tensor:

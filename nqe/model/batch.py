@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
-from typing import Any, TypeVar
+from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -13,6 +12,7 @@ from torch import Tensor
 from nqe.errors import NqeError
 from nqe.graph.facts import Integers, offsets, ranges
 from nqe.graph.pattern import Kind
+from nqe.model.devices import moved
 from nqe.model.edges import edge_kinds
 from nqe.query.exact_batch import StepTable
 from nqe.query.plan import SLOT, STEP, Op, Plan
@@ -94,7 +94,7 @@ class Batch:
 
     def to(self, device: torch.device | str) -> Batch:
         """The same batch on a device."""
-        return self if torch.device(device) == self.steps.device else _moved(self, device)
+        return self if torch.device(device) == self.steps.device else moved(self, device)
 
     def check(self, entity_count: int, relation_count: int) -> None:
         """Refuse numbers that a model does not have."""
@@ -106,21 +106,6 @@ class Batch:
                     f"{kind} number {number} is not one of the model's {count:,}; "
                     "use queries and a model of the same graph"
                 )
-
-
-_Moved = TypeVar("_Moved")
-
-
-def _moved(value: _Moved, device: torch.device | str) -> _Moved:
-    """A value with all tensors within it on a device."""
-    if isinstance(value, Tensor):
-        return value.to(device, non_blocking=True)  # type: ignore[return-value]
-    if isinstance(value, tuple):
-        return tuple(_moved(one, device) for one in value)  # type: ignore[return-value]
-    if is_dataclass(value) and not isinstance(value, type):
-        parts: dict[str, Any] = {one.name: getattr(value, one.name) for one in fields(value)}
-        return replace(value, **{name: _moved(part, device) for name, part in parts.items()})
-    return value
 
 
 @dataclass

@@ -17,12 +17,13 @@ import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
-from nqe.errors import NqeError, StorageError
+from nqe.errors import StorageError
 from nqe.folders import FolderKind
 from nqe.graph import storage
 from nqe.graph.vocabulary import Vocabulary
+from nqe.model.devices import device_of
 from nqe.model.model import Model
-from nqe.settings import RunSettings, run_settings, to_json
+from nqe.settings import run_settings, to_json
 
 CHECKPOINT = FolderKind(
     "nqe-checkpoint", 1, "checkpoint", "nqe train", "train the model again", "config.json"
@@ -106,20 +107,6 @@ def run_manifest(path: str | Path) -> dict[str, Any] | None:
     return RUN.manifest(folder) if RUN.is_one(folder) else None
 
 
-def run_settings_of(path: str | Path) -> RunSettings:
-    """The resolved settings of a RUN."""
-    return run_settings(RUN.manifest(Path(path))["settings"], str(path))
-
-
-def device_of(name: str) -> torch.device:
-    """The device that a setting means."""
-    if name == "auto":
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    if name == "cuda" and not torch.cuda.is_available():
-        raise NqeError("device is 'cuda', but there is none here; choose auto or cpu")
-    return torch.device(name)
-
-
 def _config(model: Model, card: Card) -> dict[str, Any]:
     return {
         "model": to_json(model.settings),
@@ -137,6 +124,8 @@ def _fits(vocabulary: Vocabulary, model: Model) -> bool:
 def _write(tensors: Mapping[str, torch.Tensor], path: Path) -> None:
     try:
         save_file(_contiguous(tensors), path)
+        # It lets nobody else read; the folder beside it says who may.
+        path.chmod(path.parent.stat().st_mode & 0o666)
     except SafetensorError as error:
         # The system's error, a full disk say, is there in the text alone.
         number = re.search(r"os error (\d+)", str(error))

@@ -99,6 +99,17 @@ def name_of(shape: Shape) -> str:
     return _names().get(shape.sorted(), str(shape))
 
 
+def named(text: str) -> str:
+    """The name of a shape however it is written: a name, or a tree."""
+    return name_of(parse_shape(text))
+
+
+def shape_order(name: str) -> tuple[int, str]:
+    """To sort names by: the table's shapes in its order, then others."""
+    names = list(SHAPES)
+    return (names.index(name) if name in names else len(names), name)
+
+
 @cache
 def _names() -> dict[Shape, str]:
     return {parse_shape(name).sorted(): name for name in SHAPES}

@@ -131,12 +131,8 @@ class _Rows:
         owner = np.repeat(fact, lengths)
         pair = facts.offset[owner] + source - FIRST_QUALIFIER
         inside = np.where(source >= FIRST_QUALIFIER, pair, 0)
-        value = np.append(facts.value, -1)[inside] if not len(facts.value) else facts.value[inside]
-        kind = (
-            np.append(facts.attribute, -1)[inside]
-            if not len(facts.attribute)
-            else facts.attribute[inside]
-        )
+        # One more at the end, so that there is something to look up without any qualifiers.
+        value, kind = np.append(facts.value, -1)[inside], np.append(facts.attribute, -1)[inside]
         entity = np.select(
             [source == 0, source == 1], [facts.subject[owner], facts.object[owner]], value
         )

@@ -10,15 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from nqe.errors import NqeError
 from nqe.graph.facts import Integers
 from nqe.query.plan import SLOT, STEP, Op
-from nqe.query.shapes import SHAPES
+from nqe.query.shapes import shape_order
+from nqe.sampling.pictures import new_figure, picture_form
 from nqe.sampling.storage import load_queries, read_manifest
 from nqe.sampling.table import QueryTable
 from nqe.settings import SLOTS
-
-PICTURES = ("png", "svg", "pdf")
 
 
 @dataclass(frozen=True)
@@ -59,7 +57,7 @@ def report(folder: str | Path) -> list[SplitReport]:
 def split_report(split: str, table: QueryTable, manifest: dict[str, Any]) -> SplitReport:
     """The report of one split."""
     shapes = np.array(table.shape)
-    names = sorted(set(table.shape), key=_order)
+    names = sorted(set(table.shape), key=shape_order)
     steps, slots = table.steps.values, table.slots.values
     refused: Counter[str] = Counter()
     for counts in manifest["refused"].get(split, {}).values():
@@ -82,14 +80,8 @@ def split_report(split: str, table: QueryTable, manifest: dict[str, Any]) -> Spl
 
 def plot(reports: list[SplitReport], path: Path) -> None:
     """Bars of arities, asked slots and missing links of every split."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise NqeError("plots need matplotlib; install nqe with the extra `train`") from None
-    form = path.suffix.lstrip(".")
-    if form not in PICTURES:
-        raise NqeError(f"a plot cannot be written as '{form}'; end the name in {_endings()}")
-    figure = Figure(figsize=(11, 3.4 * len(reports)), layout="constrained")
+    form = picture_form(path)
+    figure = new_figure(11, 3.4 * len(reports))
     axes = figure.subplots(len(reports), 3, squeeze=False)
     for row, one in zip(axes, reports, strict=True):
         missing: Counter[int] = Counter()
@@ -105,16 +97,6 @@ def plot(reports: list[SplitReport], path: Path) -> None:
             axis.set_title(f"{one.split}: {title}", fontsize=10)
             axis.set_yscale("log" if len(counts_of) > 3 else "linear")
     figure.savefig(path, format=form)
-
-
-def _endings() -> str:
-    return ", ".join(f".{one}" for one in PICTURES)
-
-
-def _order(name: str) -> tuple[int, str]:
-    """The table's shapes in its order, then others."""
-    names = list(SHAPES)
-    return (names.index(name) if name in names else len(names), name)
 
 
 def _missing(table: QueryTable, chosen: Any) -> dict[int, int]:

@@ -17,7 +17,7 @@ import numpy as np
 
 from nqe.errors import NqeError
 from nqe.graph.dataset import SPLITS, Dataset
-from nqe.query.shapes import SHAPES, name_of, parse_shape
+from nqe.query.shapes import SHAPES, named, parse_shape
 from nqe.sampling.block import Block, BlockMaker
 from nqe.sampling.quota import Quota
 from nqe.sampling.table import QueryTable, concatenate
@@ -77,7 +77,7 @@ def sample(
     splits = [name for name in SPLITS if getattr(settings, name)]
     workshop = Workshop(dataset, settings)
     _check(workshop, splits)
-    shapes = [name_of(parse_shape(name)) for name in settings.shapes or SHAPES]
+    shapes = [named(name) for name in settings.shapes or SHAPES]
     quotas = [
         Quota(split, shape, getattr(settings, split), settings.balance == "missing")
         for split in splits
@@ -210,11 +210,7 @@ def _workers(
     if count == 1:
         yield lambda tasks: map(workshop.make, tasks)
         return
-    # Spawned, not forked: safe whatever threads the caller runs.
-    # A bare copy, without what the caller's data set has built up and cached.
-    dataset = Dataset(workshop.dataset.vocabulary, workshop.dataset.splits)
-    settings = (dataset, workshop.settings)
-    with ProcessPoolExecutor(count, get_context("spawn"), start_worker, settings) as pool:
+    with worker_pool(workshop.dataset, workshop.settings, count) as pool:
         try:
             yield lambda tasks: pool.map(make_in_worker, tasks)
         except BaseException:
@@ -222,10 +218,18 @@ def _workers(
             raise
 
 
+def worker_pool(dataset: Dataset, settings: SamplingSettings, count: int) -> ProcessPoolExecutor:
+    """Processes that `make_in_worker` can be given to."""
+    # Spawned, not forked: safe whatever threads the caller runs.
+    # A bare copy, without what the caller's data set has built up and cached.
+    bare = Dataset(dataset.vocabulary, dataset.splits)
+    return ProcessPoolExecutor(count, get_context("spawn"), _start_worker, (bare, settings))
+
+
 _OF_THIS_PROCESS: list[Workshop] = []
 
 
-def start_worker(dataset: Dataset, settings: SamplingSettings) -> None:
+def _start_worker(dataset: Dataset, settings: SamplingSettings) -> None:
     """Prepare a worker process."""
     # Ctrl-C reaches the whole group; the parent alone decides what it means.
     signal.signal(signal.SIGINT, signal.SIG_IGN)

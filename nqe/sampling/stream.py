@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from multiprocessing import get_context
 
 import numpy as np
 
@@ -15,7 +14,7 @@ from nqe.errors import NqeError
 from nqe.graph.dataset import Dataset
 from nqe.query.shapes import parse_shape
 from nqe.sampling.block import Block
-from nqe.sampling.sampler import Task, Workshop, make_in_worker, start_worker
+from nqe.sampling.sampler import Task, Workshop, make_in_worker, worker_pool
 from nqe.sampling.table import QueryTable, concatenate
 from nqe.settings import SamplingSettings
 
@@ -98,8 +97,8 @@ def streaming(
             raise NqeError(
                 f"no fact has enough slots for the shape {shape}; leave it out with --shapes"
             )
-    bare = Dataset(dataset.vocabulary, {"train": dataset.splits["train"]})
-    pool = ProcessPoolExecutor(workers, get_context("spawn"), start_worker, (bare, settings))
+    train = Dataset(dataset.vocabulary, {"train": dataset.splits["train"]})
+    pool = worker_pool(train, settings, workers)
     try:
         yield Stream(pool, settings.shapes, places)
     finally:

@@ -8,16 +8,14 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 import torch
 
-from nqe.errors import StorageError
-from nqe.files import plain_reason
+from nqe.files import told_plainly
 from nqe.graph.graph import Graph
 from nqe.model.model import Model
 
@@ -51,7 +49,7 @@ class Board:
             return
         self._folder = run / FOLDER
         self._event, self._summary = event_pb2.Event, summary_pb2.Summary
-        with self._told_plainly():
+        with told_plainly(self._folder):
             self._folder.mkdir(exist_ok=True)
             name = f"events.out.tfevents.{time.time_ns()}.{os.getpid()}"
             self._writer = RecordWriter((self._folder / name).open("wb", buffering=0))
@@ -66,7 +64,7 @@ class Board:
             shown = [
                 self._summary.Value(tag=name, simple_value=one) for name, one in values.items()
             ]
-            with self._told_plainly():
+            with told_plainly(self._folder):
                 self._write(step=step, summary=self._summary(value=shown))
 
     def add_entities(self, model: Model, graph: Graph) -> None:
@@ -80,7 +78,7 @@ class Board:
         names = [" ".join(graph.vocabulary.entities.name(one).split()) for one in most.tolist()]
         with torch.no_grad():
             vectors = model.entities(torch.from_numpy(most).to(model.device)).cpu().numpy()
-        with self._told_plainly():
+        with told_plainly(self._folder):
             folder = self._folder / "entities"
             folder.mkdir(exist_ok=True)
             np.savetxt(folder / "tensors.tsv", vectors, "%.6g", "\t")
@@ -94,16 +92,9 @@ class Board:
 
     def __exit__(self, *_: object) -> None:
         if self._writer is not None:
-            with self._told_plainly():
+            with told_plainly(self._folder):
                 self._writer.close()
 
     def _write(self, **values: Any) -> None:
         event = self._event(wall_time=time.time(), **values)
         self._writer.write(event.SerializeToString())
-
-    @contextmanager
-    def _told_plainly(self) -> Iterator[None]:
-        try:
-            yield
-        except OSError as error:
-            raise StorageError(f"{self._folder}: {plain_reason(error)}") from error

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from nqe.graph.facts import Integers, offsets, ranges
+from nqe.model.devices import moved
 from nqe.sampling.table import Ragged
 from nqe.training.loss import Targets
 
@@ -26,12 +27,7 @@ class Candidates:
 
     def to(self, device: torch.device) -> Candidates:
         """The same on a device."""
-        if device.type == "cpu":
-            return self
-        targets = Targets(*(one.to(device) for one in vars(self.targets).values()))
-        if self.entities is None or self.weight is None:
-            return Candidates(None, None, targets)
-        return Candidates(self.entities.to(device), self.weight.to(device), targets)
+        return self if device == self.targets.query.device else moved(self, device)
 
 
 def one_answer(answers: Ragged, rng: np.random.Generator) -> Ragged:

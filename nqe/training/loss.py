@@ -81,14 +81,14 @@ class _SoftmaxLoss(torch.autograd.Function):
     ) -> Tensor:
         with torch.autocast(queries.device.type, enabled=False):
             exact = torch.promote_types(queries.dtype, torch.float32)
-            queries, entities, bias = (one.to(exact) for one in (queries, entities, bias))
-            work = _Work(queries, entities, bias, loss, targets, scale, weight)
+            comparison = Comparison(queries.to(exact), entities.to(exact), bias.to(exact))
+            work = _Work(comparison, loss, targets, scale, weight)
             most = max(1, loss.block // max(1, len(entities)))
             blocks = max(1, -(-len(queries) // most))
             rows = max(1, -(-len(queries) // blocks))
             for first in range(0, len(queries), rows):
                 work.add(first, min(first + rows, len(queries)))
-            ctx.save_for_backward(*work.gradients())
+            ctx.save_for_backward(work.of_queries, work.of_entities, work.of_bias)
         return work.loss
 
     @staticmethod
@@ -105,14 +105,13 @@ class _Work:
 
     def __init__(
         self,
-        queries: Tensor,
-        entities: Tensor,
-        bias: Tensor,
+        comparison: Comparison,
         loss: SoftmaxLoss,
         targets: Targets,
         scale: float,
         weight: Tensor | None,
     ) -> None:
+        queries, entities, bias = comparison.queries, comparison.entities, comparison.bias
         self.queries, self.entities, self.targets, self.scale = queries, entities, targets, scale
         self.settings = loss
         self.weight = torch.ones_like(bias) if weight is None else weight.to(bias.dtype)
@@ -178,7 +177,3 @@ class _Work:
         top = torch.stack(highest)  # (blocks, queries)
         total = (top + torch.stack(sums).log()).logsumexp(0)  # (queries,)
         return blocks, (top - total).exp_().mul_(self.scale), total
-
-    def gradients(self) -> tuple[Tensor, Tensor, Tensor]:
-        """On the queries, the entities, and the bias."""
-        return self.of_queries, self.of_entities, self.of_bias

@@ -16,7 +16,7 @@ from safetensors.torch import load_file
 from torch import Tensor
 
 from nqe.errors import StorageError
-from nqe.files import new_file, plain_reason
+from nqe.files import new_file, told_plainly
 from nqe.model.checkpoint import BEST, CHECKPOINT, LAST, RUN, WEIGHTS, Card, save_pretrained
 from nqe.model.model import Model
 from nqe.settings import RunSettings, TrainSettings, run_settings
@@ -151,36 +151,18 @@ class Run:
         """Write `last`, with all that training needs to go on."""
         state = replace(state, metrics=self._metrics_size())
         card = replace(self.card, step=state.step)
-        self._write(model, LAST, card, {TENSORS: tensors}, {STATE: state.to_json()})
+        texts = {STATE: state.to_json()}
+        save_pretrained(model, self.folder / LAST, card, {TENSORS: tensors}, texts)
 
     def save_best(self, model: Model, step: int, scores: Mapping[str, float]) -> None:
         """Write `best`."""
-        self._write(model, BEST, replace(self.card, step=step, scores=scores), {}, {})
-
-    def _write(
-        self,
-        model: Model,
-        name: str,
-        card: Card,
-        tensors: Mapping[str, Mapping[str, Tensor]],
-        texts: Mapping[str, str],
-    ) -> None:
-        folder = self.folder / name
-        try:
-            save_pretrained(model, folder, card, tensors, texts)
-        except SafetensorError as error:
-            raise StorageError(
-                f"{folder}: cannot be written ({error}); free some space and go on with --resume"
-            ) from error
+        save_pretrained(model, self.folder / BEST, replace(self.card, step=step, scores=scores))
 
     def tell(self, **values: Any) -> None:
         """Add a line to the metrics."""
         path = self.folder / METRICS
-        try:
-            with path.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(values) + "\n")
-        except OSError as error:
-            raise StorageError(f"{path}: {plain_reason(error)}") from error
+        with told_plainly(path), path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(values) + "\n")
 
     def metrics(self) -> list[dict[str, Any]]:
         """All lines of the metrics that are written whole."""

@@ -16,7 +16,7 @@ from nqe.graph.graph import Graph
 from nqe.graph.pattern import Kind
 from nqe.graph.vocabulary import Vocabulary
 from nqe.query.plan import SLOT, STEP, Op
-from nqe.query.shapes import SHAPES, name_of, parse_shape
+from nqe.query.shapes import SHAPES, named
 from nqe.sampling import load_queries
 from nqe.sampling.one_hop import NAME as ONE_HOP
 from nqe.sampling.one_hop import closed_queries, open_queries
@@ -25,6 +25,8 @@ from nqe.sampling.table import QueryTable, concatenate
 from nqe.settings import SamplingSettings, TrainSettings
 
 _ORDER, _OPEN, _SHAPE = range(3)
+_MOST_OPEN = 9
+"""Open queries of an epoch for each closed one."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +107,7 @@ class GraphSource:
         """How many batches an epoch has."""
         if not self._one_hop:
             return max(1, len(self.closed) // self.settings.batch)
-        return -(-(len(self.closed) + self._open_count) // self._one_hop)
+        return -(-(self._closed_count + self._open_count) // self._one_hop)
 
     def batches(self, place: Place) -> Iterator[tuple[QueryTable, Place]]:
         """Each batch, and the place after it."""
@@ -133,12 +135,19 @@ class GraphSource:
     @property
     def _open_count(self) -> int:
         share = self.settings.open_share
-        return round(len(self.closed) * share / (1 - share)) if share < 1 else len(self.closed)
+        if share == 1:
+            return len(self.closed)
+        # No more than can be drawn at once: a share near 1 is that of many closed queries.
+        return min(round(len(self.closed) * share / (1 - share)), _MOST_OPEN * len(self.closed))
+
+    @property
+    def _closed_count(self) -> int:
+        return 0 if self.settings.open_share == 1 else len(self.closed)
 
     def _epoch(self, epoch: int) -> QueryTable:
         rng = np.random.default_rng((self.settings.seed, epoch, _OPEN))
         opened = open_queries(self.graph, self._open_count, rng)
-        table = opened if self.settings.open_share == 1 else concatenate([self.closed, opened])
+        table = concatenate([self.closed, opened]) if self._closed_count else opened
         order = np.random.default_rng((self.settings.seed, epoch, _ORDER))
         return table.take(order.permutation(len(table)))
 
@@ -182,7 +191,7 @@ def source_of(
 
 def shapes_of(settings: TrainSettings) -> list[str]:
     """The shapes that are named, by their names."""
-    return [name_of(parse_shape(name)) for name in settings.shapes]
+    return [named(name) for name in settings.shapes]
 
 
 def query_table(

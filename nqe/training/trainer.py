@@ -12,7 +12,8 @@ import torch
 
 from nqe.errors import NqeError
 from nqe.graph.dataset import Dataset
-from nqe.model.checkpoint import Card, device_of
+from nqe.model.checkpoint import Card
+from nqe.model.devices import device_of
 from nqe.model.model import Model
 from nqe.sampling.storage import check_fingerprint, read_manifest
 from nqe.settings import RunSettings

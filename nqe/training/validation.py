@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from nqe.evaluation.bootstrap import Bootstrap
 from nqe.evaluation.evaluator import evaluate
+from nqe.evaluation.report import Report
 from nqe.graph.dataset import Dataset
 from nqe.model.model import Model
 from nqe.model.runner import EmbeddingRunner
@@ -70,12 +72,10 @@ def some_queries(table: QueryTable, count: int, seed: int) -> QueryTable:
 def mean_reciprocal_ranks(model: Model, queries: QueryTable) -> dict[str, float]:
     """MRR of hard answers by shape: over a query's answers, then over queries."""
     ranking = evaluate(EmbeddingRunner(model), queries)
-    count = np.bincount(ranking.query, minlength=len(queries))
-    total = np.bincount(ranking.query, 1 / ranking.ranks(), minlength=len(queries))
-    ranked = count > 0
-    mean = total[ranked] / count[ranked]
-    shape = np.array(queries.shape)[ranked]
-    return {name: float(mean[shape == name].mean()) for name in dict.fromkeys(shape.tolist())}
+    if not len(ranking.query):
+        return {}
+    report = Report.of(ranking, bootstrap=Bootstrap(samples=0))
+    return {name: one.mrr for name, one in report.group("shape").items()}
 
 
 def plain_mean(scores: Mapping[str, float]) -> float:

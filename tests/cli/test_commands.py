@@ -174,7 +174,7 @@ def test_the_embedded_graph_is_called_atlas_unless_there_is_another(tmp_path: Pa
 
 
 def test_demo_builds_the_atlas_counts_it_and_shows_an_entity(tmp_path: Path) -> None:
-    out = well(nqe("demo", "-o", "world.graph", cwd=tmp_path))
+    out = well(nqe("demo", "-o", "world.graph", "--seconds", "2", cwd=tmp_path))
     assert package.read(tmp_path / "world.graph") == package.demo_dataset()
     assert "# Splits" in out
     assert f"# {ENTITY} (" in out

@@ -107,7 +107,7 @@ def test_a_query_that_a_form_cannot_say_is_refused(queries: Path, tmp_path: Path
 
 def test_a_graph_is_never_replaced_by_a_query_set(tmp_path: Path) -> None:
     graph = tmp_path / "g.graph"
-    assert nqe("demo", "-o", str(graph)).returncode == 0
+    assert nqe("demo", "-o", str(graph), "--seconds", "2").returncode == 0
     before = sorted(path.name for path in graph.iterdir())
     done = nqe("sample", "atlas", "-o", str(graph), "--train", "5")
     assert done.returncode == 2

@@ -18,8 +18,10 @@ from small_models import HETEROGENEITIES, small_model, small_settings
 from nqe.errors import NqeError, StorageError
 from nqe.graph import Dataset, Description, Fact
 from nqe.model import Model, checkpoint, from_pretrained, load, save_pretrained
-from nqe.model.checkpoint import RUN, Card, checkpoint_of, device_of, run_manifest
+from nqe.model.checkpoint import RUN, Card, checkpoint_of, run_manifest
+from nqe.model.devices import device_of
 from nqe.settings import RunSettings, to_json
+from nqe.training.run import Run
 
 FACTS = [Fact(f"e{n}", f"r{n % 5}", f"e{n + 1}", (("r0", "e3"),)) for n in range(11)]
 DATASET = Dataset.of({"train": FACTS}).describe({"e1": Description("One", "a number", ("uno",))})
@@ -212,7 +214,7 @@ def test_a_run_stands_for_its_best_checkpoint_or_else_its_last(tmp_path: Path) -
     assert manifest is not None
     assert manifest["dataset"] == "atlas"
     assert run_manifest(run / "best") is None
-    assert checkpoint.run_settings_of(run) == RunSettings()
+    assert Run.old(run).settings == RunSettings()
 
 
 def test_a_run_without_checkpoints_says_so(tmp_path: Path) -> None:
@@ -276,3 +278,9 @@ def test_a_device_that_is_not_there_is_told() -> None:
     assert device_of("auto") == torch.device("cpu")
     with pytest.raises(NqeError, match="device is 'cuda', but there is none here; choose auto"):
         device_of("cuda")
+
+
+def test_others_may_read_the_weights_as_they_may_the_rest(tmp_path: Path) -> None:
+    save_pretrained(small_model(), tmp_path / "model")
+    modes = {path.stat().st_mode for path in (tmp_path / "model").iterdir() if path.is_file()}
+    assert len(modes) == 1

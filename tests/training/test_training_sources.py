@@ -278,3 +278,13 @@ def test_without_validation_facts_or_queries_there_is_no_validation(tmp_path: Pa
     assert validation_of(bare, None, TRAIN) is None
     folder = str(town_queries(DATASET, tmp_path / "q", "2i", train=5))
     assert validation_of(DATASET, folder, replace(TRAIN, shapes=("1p",))) is None
+
+
+@pytest.mark.parametrize("share", [0.999, 1.0])
+def test_an_epoch_of_open_queries_alone_has_no_empty_batches(share: float) -> None:
+    dataset = towns()
+    settings = TrainSettings(open_share=share, batch=8, shapes=("1p",))
+    with graph_source(dataset, ["1p"], settings, Place()) as source:
+        batches = source.batches(Place())
+        sizes = [len(next(batches)[0]) for _ in range(source.epoch_batches)]
+    assert min(sizes) > 0
