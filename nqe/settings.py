@@ -102,7 +102,7 @@ class ModelSettings:
     temperature: float = 12.0
     """The factor of the centred score, where learning begins."""
     steepness: float = 8.0
-    """A table's vectors are sigmoid(steepness · weights), so that they can move quickly."""
+    """Tables are sigmoid(steepness · (weights - mean)), so that they can move quickly."""
 
     def __post_init__(self) -> None:
         _among("model.heterogeneity", self.heterogeneity, HETEROGENEITIES)

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from nqe.graph.facts import Integers, offsets, ranges
 from nqe.graph.pattern import Kind, Patterns
+from nqe.model.logic import Logic
 from nqe.query.exact_batch import StepTable
 from nqe.query.plan import SLOT, STEP, Op
 
@@ -85,13 +86,13 @@ class Bindings:
 
 
 def choose_bindings(
-    table: StepTable, steps: Integers, rows: Tensor, beam: int, least: float
+    table: StepTable, steps: Integers, rows: Tensor, logic: Logic, beam: int, least: float
 ) -> Bindings:
     """The best bindings of each of some projections, at most so many and not less likely."""
     first = np.searchsorted(table.slots[:, SLOT.STEP], steps)
     last = np.searchsorted(table.slots[:, SLOT.STEP], steps, side="right")
     parts = [
-        _of_projection(table, table.slots[a:b], rows, beam, least)
+        _of_projection(table, table.slots[a:b], rows, logic, beam, least)
         for a, b in zip(first.tolist(), last.tolist(), strict=True)
     ]
     counts = np.array([len(weight) for weight, _ in parts], dtype=np.int64)
@@ -114,14 +115,14 @@ def choose_bindings(
 
 
 def _of_projection(
-    table: StepTable, slots: Integers, rows: Tensor, beam: int, least: float
+    table: StepTable, slots: Integers, rows: Tensor, logic: Logic, beam: int, least: float
 ) -> tuple[Floats, Integers]:
     """The weights of a projection's bindings, and what stands in its slots, -1 where nothing."""
     from_step = np.flatnonzero(slots[:, SLOT.KIND] == Kind.SET)
     inputs = slots[from_step, SLOT.FILLER]
     filled = from_step[table.steps[inputs, STEP.OP] != Op.ANY]
     base = np.where(slots[:, SLOT.KIND] == Kind.KNOWN, slots[:, SLOT.FILLER], -1)
-    weight, chosen = _joint([rows[int(slots[one, SLOT.FILLER])] for one in filled], beam)
+    weight, chosen = _joint([rows[int(slots[one, SLOT.FILLER])] for one in filled], logic, beam)
     kept = weight >= least
     if not kept.any():
         kept[:1] = True
@@ -130,14 +131,16 @@ def _of_projection(
     return weight[kept], filler
 
 
-def _joint(rows: list[Tensor], beam: int) -> tuple[Floats, Integers]:
-    """The best joint choices of one member a row: their products, and the members."""
+def _joint(rows: list[Tensor], logic: Logic, beam: int) -> tuple[Floats, Integers]:
+    """The best joint choices of one member a row: how likely they are, and the members."""
     weight, members = torch.ones(1), torch.zeros(1, 0, dtype=torch.int64)
     for row in rows:
         top = row.topk(min(beam, len(row)))
-        products = (weight[:, None] * top.values).flatten()
-        best = products.topk(min(beam, len(products)))
-        before, now = best.indices // len(top.values), best.indices % len(top.values)
-        members = torch.cat([members[before], top.indices[now, None]], dim=1)
-        weight = best.values
+        values, indices = top.values.cpu(), top.indices.cpu()
+        pairs = torch.cartesian_prod(weight, values)  # (pairs, 2)
+        best = logic.conjoin(pairs.T[None])[0] if members.shape[1] else values
+        best, place = best.topk(min(beam, len(best)))
+        before, now = place // len(values), place % len(values)
+        members = torch.cat([members[before], indices[now, None]], dim=1)
+        weight = best
     return weight.numpy(), members.numpy()

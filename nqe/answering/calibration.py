@@ -60,13 +60,13 @@ class Calibration:
         answers, own = self.answers[relation, kind], self.own[relation, kind]
         return torch.from_numpy(self.cardinality * np.log(answers) + self.offset + own)
 
-    def probabilities(self, scores: Tensor, shift: Tensor) -> Tensor:
-        """Scores of all entities, (projections, entities), turned into probabilities in place."""
+    def to_probabilities(self, scores: Tensor, shift: Tensor) -> None:
+        """Turn scores of all entities, (projections, entities), into probabilities, in place."""
         if self.temperature != 1:
             scores.div_(self.temperature)
         scores.sub_(scores.logsumexp(1, keepdim=True))
         scores.mul_(self.slope).add_(shift[:, None].to(scores.dtype))
-        return scores.sigmoid_().clamp_max_(MOST)
+        scores.sigmoid_().clamp_max_(MOST)
 
     def save(self, folder: Path) -> None:
         """Write it into a checkpoint."""

@@ -7,7 +7,7 @@ model about each, and joins what they say. All bindings of a depth go through on
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,13 +17,14 @@ from torch import Tensor
 from nqe.answering.bindings import Bindings, choose_bindings
 from nqe.answering.calibration import MOST, Calibration
 from nqe.answering.knowledge import Knowledge
-from nqe.graph.entities import Booleans
+from nqe.errors import choose
 from nqe.graph.facts import Integers
+from nqe.graph.graph import Graph
 from nqe.model.logic import Logic
-from nqe.query.exact_batch import StepTable, run_table
+from nqe.query.exact_batch import StepSets, StepTable, run_table
 from nqe.query.plan import STEP, Op
 
-SCORES = 2**24
+SCORES = 2**22
 """So many scores exist at a time."""
 
 
@@ -38,34 +39,68 @@ class HybridOptions:
     least: float = 1e-4
     """Bindings less likely than this are not asked about."""
 
-
-def noisy_or(chances: Tensor) -> Tensor:
-    """1 - Π(1 - p): the chance that one of independent ways holds."""
-    return 1 - (1 - chances).prod(0)
+    def __post_init__(self) -> None:
+        choose(JOINS, self.join, "join")
 
 
-def highest(chances: Tensor) -> Tensor:
+def noisy_or(row: Tensor, more: Tensor) -> None:
+    """1 - (1 - p)(1 - q): the chance that one of independent ways holds."""
+    # Written so that small chances keep their digits.
+    row.add_(more.mul_(1 - row))
+
+
+def highest(row: Tensor, more: Tensor) -> None:
     """The best way alone."""
-    return chances.amax(0)
+    torch.maximum(row, more, out=row)
 
 
-JOINS: dict[str, Callable[[Tensor], Tensor]] = {"noisy-or": noisy_or, "max": highest}
+JOINS: dict[str, Callable[[Tensor, Tensor], None]] = {"noisy-or": noisy_or, "max": highest}
 
 
 @dataclass(frozen=True, eq=False)
-class FuzzySets:
-    """A row of probabilities for every step of a table of plans."""
+class Chances:
+    """What facts and model say of all entities, by each of some bindings alone."""
 
-    table: StepTable
-    rows: Tensor  # (steps, entities)
+    knowledge: Knowledge
+    calibration: Calibration
+    bindings: Bindings
+    vectors: Tensor  # (bindings, width)
+    shift: Tensor  # (bindings,)
+    stated: tuple[Integers, Integers]
 
-    def targets(self) -> Tensor:
-        """The rows of the answers, (plans, entities)."""
-        return self.rows[torch.from_numpy(self.table.plan_start[1:] - 1)]
+    @classmethod
+    def of(cls, bindings: Bindings, knowledge: Knowledge, calibration: Calibration) -> Chances:
+        """All bindings through one call of the encoder."""
+        shift = calibration.shift(knowledge.relations(bindings.relation), bindings.asked)
+        vectors = knowledge.vectors(bindings.steps())
+        stated = knowledge.stated(bindings)
+        return cls(knowledge, calibration, bindings, vectors, shift.to(vectors.device), stated)
+
+    def blocks(self) -> Iterator[tuple[slice, Tensor]]:
+        """Ranges of bindings, and the chances by each, (bindings, entities)."""
+        at_once = max(1, SCORES // max(self.knowledge.entity_count, 1))
+        for first in range(0, len(self.bindings), at_once):
+            chosen = slice(first, min(first + at_once, len(self.bindings)))
+            yield chosen, self._block(chosen)
+
+    def column(self, entity: int) -> Tensor:
+        """The chances of one entity, (bindings,)."""
+        return torch.cat([block[:, entity] for _, block in self.blocks()])
+
+    def _block(self, chosen: slice) -> Tensor:
+        vectors = self.vectors[chosen]
+        chances = self.knowledge.scores(vectors)
+        self.calibration.to_probabilities(chances, self.shift[chosen])
+        chances = self.knowledge.spread(chances, vectors)
+        binding, entity = self.stated
+        first, last = np.searchsorted(binding, (chosen.start, chosen.stop))
+        row = torch.from_numpy(binding[first:last] - chosen.start)
+        chances[row, torch.from_numpy(entity[first:last])] = 1
+        return chances
 
 
 class HybridRun:
-    """One run over a table of plans, the lowest depth first."""
+    """One run over a table of plans: `rows` are the steps' fuzzy sets, (steps, entities)."""
 
     def __init__(
         self,
@@ -77,93 +112,78 @@ class HybridRun:
     ) -> None:
         self.table, self.knowledge, self.calibration = table, knowledge, calibration
         self.logic, self.options = logic, options
-        self.rows = torch.zeros(len(table.steps), knowledge.entity_count)
-        self.exact = run_table(table, knowledge.graph)
-        self.certain = ~_over_negations(table)
+        self.certain = certain_sets(table, knowledge.graph)
+        self.rows = torch.zeros(
+            len(table.steps), knowledge.entity_count, device=knowledge.device
+        )
+        with torch.inference_mode():
+            self._run()
 
-    def run(self) -> FuzzySets:
-        """All steps."""
+    def targets(self) -> Tensor:
+        """The rows of the answers, (plans, entities)."""
+        return self.rows[torch.from_numpy(self.table.plan_start[1:] - 1)]
+
+    def bindings(self, steps: Integers) -> Bindings:
+        """What some projections' inputs are bound to; the inputs must have been run."""
+        options = self.options
+        return choose_bindings(
+            self.table, steps, self.rows, self.logic, options.beam, options.least
+        )
+
+    def _run(self) -> None:
+        """All steps, the lowest depth first."""
         op, depths = self.table.steps[:, STEP.OP], self.table.steps[:, STEP.DEPTH]
         for depth in range(int(depths.max(initial=-1)) + 1):
             now = depths == depth
-            self.rows[torch.from_numpy(now & (op == Op.ANY))] = 1
             self._project(np.flatnonzero(now & (op == Op.PROJECTION)))
-            for step in np.flatnonzero(now & np.isin(op, (Op.AND, Op.OR, Op.NOT))).tolist():
+            for step in np.flatnonzero(now & (op != Op.PROJECTION)).tolist():
                 self._connect(step)
-        return FuzzySets(self.table, self.rows)
-
-    def _connect(self, step: int) -> None:
-        inputs = np.flatnonzero(self.table.steps[:, STEP.PARENT] == step)
-        rows = self.rows[torch.from_numpy(inputs)][None]  # (1, inputs, entities)
-        match self.table.steps[step, STEP.OP]:
-            case Op.AND:
-                row = self.logic.conjoin(rows)[0]
-            case Op.OR:
-                row = self.logic.disjoin(rows)[0]
-            case _:
-                # That something is not stated does not make its contrary certain.
-                row = self.logic.negate(rows[:, 0])[0].clamp_max(MOST)
-        self.rows[step] = row
+            for step in np.flatnonzero(now).tolist():
+                self._settle(step)
 
     def _project(self, steps: Integers) -> None:
         if not len(steps):
             return
-        bindings = choose_bindings(
-            self.table, steps, self.rows, self.options.beam, self.options.least
-        )
-        vectors = self.knowledge.vectors(bindings)
-        stated = self.knowledge.stated(bindings)
-        shift = self.calibration.shift(bindings.relation, bindings.asked)
-        for place, step in enumerate(steps.tolist()):
-            self.rows[step] = self._joined(bindings, bindings.of(place), vectors, stated, shift)
-            if self.certain[step]:
-                start, length = int(self.exact.start[step]), int(self.exact.length[step])
-                self.rows[step, torch.from_numpy(self.exact.pool[start : start + length])] = 1
+        bindings = self.bindings(steps)
+        owner = np.repeat(steps, np.diff(bindings.start)).tolist()
+        join = JOINS[self.options.join]
+        both = self.rows.new_empty(1, 2, self.rows.shape[1])
+        for chosen, chances in Chances.of(bindings, self.knowledge, self.calibration).blocks():
+            for row, chance in zip(range(chosen.start, chosen.stop), chances, strict=True):
+                both[0, 0], both[0, 1] = float(bindings.weight[row]), chance
+                join(self.rows[owner[row]], self.logic.conjoin(both)[0])
 
-    def chances(self, bindings: Bindings) -> Tensor:
-        """What facts and model say of all entities by each binding alone, (bindings, entities)."""
-        shift = self.calibration.shift(bindings.relation, bindings.asked)
-        everything = slice(0, len(bindings))
-        vectors, stated = self.knowledge.vectors(bindings), self.knowledge.stated(bindings)
-        return self._alone(everything, vectors, stated, shift)
+    def _connect(self, step: int) -> None:
+        inputs = np.flatnonzero(self.table.steps[:, STEP.PARENT] == step)
+        # In double precision, as a logic may take small chances from 1.
+        rows = self.rows[torch.from_numpy(inputs)][None].double()  # (1, inputs, entities)
+        match self.table.steps[step, STEP.OP]:
+            case Op.AND:
+                self.rows[step] = self.logic.conjoin(rows)[0]
+            case Op.OR:
+                self.rows[step] = self.logic.disjoin(rows)[0]
+            case Op.NOT:
+                self.rows[step] = self.logic.negate(rows[:, 0])[0]
 
-    def _alone(
-        self,
-        chosen: slice,
-        vectors: Tensor,
-        stated: tuple[Integers, Integers],
-        shift: Tensor,
-    ) -> Tensor:
-        chances = self.knowledge.predicted(
-            vectors[chosen], lambda scores: self.calibration.probabilities(scores, shift[chosen])
-        )  # (bindings, entities)
-        binding, entity = stated
-        first, last = np.searchsorted(binding, (chosen.start, chosen.stop))
-        row = torch.from_numpy(binding[first:last] - chosen.start)
-        chances[row, torch.from_numpy(entity[first:last])] = 1
-        return chances
-
-    def _joined(
-        self,
-        bindings: Bindings,
-        chosen: slice,
-        vectors: Tensor,
-        stated: tuple[Integers, Integers],
-        shift: Tensor,
-    ) -> Tensor:
-        """The chances of all entities by some bindings of one projection, (entities,)."""
-        weight = torch.from_numpy(bindings.weight[chosen])[:, None]
-        chances = self._alone(chosen, vectors, stated, shift)  # (bindings, entities)
-        chances.mul_(weight)
-        joined = JOINS[self.options.join](chances)
-        return torch.where(chances.amax(0) >= 1, joined, joined.clamp_max(MOST))
+    def _settle(self, step: int) -> None:
+        """Only what is certain is 1."""
+        row, certain = self.rows[step], self.certain
+        row.clamp_max_(MOST)
+        if certain.inverted[step]:
+            row.fill_(1)
+        members = certain.members(np.array([step]))
+        row[torch.from_numpy(members).to(row.device)] = 1
 
 
-def _over_negations(table: StepTable) -> Booleans:
-    """Whether a step has a negation in it or below it."""
-    found: Booleans = table.steps[:, STEP.OP] == Op.NOT
-    parent = table.steps[:, STEP.PARENT]
-    # Inputs stand before what uses them.
-    for step in np.flatnonzero(parent >= 0).tolist():
-        found[parent[step]] |= found[step]
-    return found
+def certain_sets(table: StepTable, graph: Graph) -> StepSets:
+    """What the facts give for certain, step by step.
+
+    That something is not stated does not make its contrary certain, so a negation gives nothing.
+    """
+    steps = table.steps.copy()
+    negation = steps[:, STEP.OP] == Op.NOT
+    parent = steps[:, STEP.PARENT]
+    steps[negation[parent] & (parent >= 0), STEP.PARENT] = -1
+    # A disjunction of nothing is the empty set.
+    steps[negation, STEP.OP] = Op.OR
+    return run_table(StepTable(steps, table.slots, table.plan_start), graph)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cached_property
 
 import numpy as np
@@ -20,7 +19,7 @@ from nqe.model.batch import Batch
 from nqe.model.model import Model
 from nqe.model.scorer import Comparison
 from nqe.query.exact_batch import StepTable
-from nqe.query.plan import SLOT, STEP, Op
+from nqe.query.plan import SLOT, STEP
 
 
 class Knowledge:
@@ -33,15 +32,34 @@ class Knowledge:
     def __init__(self, model: Model, graph: Graph) -> None:
         self.model, self.graph = model.eval(), graph
         own = model.vocabulary or graph.vocabulary
+        mine, given = (model.entity_count, model.relation_count), own.sizes
+        if mine != given:
+            raise NqeError(
+                f"the model has {mine[0]:,} entities and {mine[1]:,} relations, the graph "
+                f"{given[0]:,} and {given[1]:,}; give the graph it was trained on"
+            )
         self._entity = _numbers(own.entities, graph.vocabulary.entities)
         self._relation = _numbers(own.relations, graph.vocabulary.relations)
-        if not (self._entity >= 0).any():
-            raise NqeError(
-                "the model knows no entity of the graph; give the graph it was trained on"
-            )
-        self._same = _is_range(self._entity) and len(self._entity) == model.entity_count
-        self._known = torch.from_numpy(np.flatnonzero(self._entity >= 0))
-        self._own = torch.from_numpy(self._entity[self._entity >= 0])
+        self._check(own)
+        self._same = len(self._entity) == model.entity_count
+        self._same &= np.array_equal(self._entity, np.arange(model.entity_count))
+        self._known = torch.from_numpy(np.flatnonzero(self._entity >= 0)).to(model.device)
+        self._own = torch.from_numpy(self._entity[self._entity >= 0]).to(model.device)
+
+    def _check(self, own: Vocabulary) -> None:
+        """Refuse a graph that lacks what the model was trained on."""
+        for what, mine, numbers in (
+            ("entity", own.entities, self._entity),
+            ("relation", own.relations, self._relation),
+        ):
+            lacking = np.ones(len(mine), dtype=bool)
+            lacking[numbers[numbers >= 0]] = False
+            if lacking.any():
+                raise NqeError(
+                    f"the graph lacks {int(lacking.sum()):,} of the model's {len(mine):,} names, "
+                    f"such as the {what} '{mine.ids[int(lacking.argmax())]}'; give the graph that "
+                    "the model was trained on, or one with more facts"
+                )
 
     @property
     def entity_count(self) -> int:
@@ -49,42 +67,33 @@ class Knowledge:
         return self.graph.entity_count
 
     @property
-    def vocabulary(self) -> Vocabulary:
-        """The graph's names."""
-        return self.graph.vocabulary
+    def device(self) -> torch.device:
+        """Where the model is, and all that is worked out with it."""
+        return self.model.device
 
     def knows(self, entity: int) -> bool:
         """Whether the model has seen an entity."""
         return bool(self._entity[entity] >= 0)
 
-    @cached_property
-    def _compared(self) -> Comparison:
-        with torch.no_grad():
-            nothing = torch.zeros(0, self.model.settings.width, device=self.model.device)
-            return self.model.compare(nothing)
+    def relations(self, relation: Integers) -> Integers:
+        """The model's numbers of relations; any number for one that it has not seen."""
+        return np.maximum(self._relation[relation], 0)
 
-    def vectors(self, bindings: Bindings) -> Tensor:
-        """The model's query vectors, (bindings, width); NaN where it knows too little."""
-        table = bindings.steps()
+    def vectors(self, table: StepTable) -> Tensor:
+        """The model's vectors of plans, (plans, width); NaN where it has not seen a name."""
         steps, slots = table.steps.copy(), table.slots.copy()
-        relation = steps[:, STEP.OP] == Op.PROJECTION
-        steps[relation, STEP.RELATION] = self._relation[steps[relation, STEP.RELATION]]
-        attribute = slots[:, SLOT.ATTRIBUTE] >= 0
-        slots[attribute, SLOT.ATTRIBUTE] = self._relation[slots[attribute, SLOT.ATTRIBUTE]]
-        unknown = attribute & (slots[:, SLOT.ATTRIBUTE] < 0)
-        anchor = slots[:, SLOT.KIND] == Kind.KNOWN
-        slots[anchor, SLOT.FILLER] = self._entity[slots[anchor, SLOT.FILLER]]
-        unknown |= anchor & (slots[:, SLOT.FILLER] < 0)
-        lost = steps[:, STEP.RELATION] < 0
-        lost[steps[:, STEP.OP] == Op.ANY] = False
-        lost[slots[unknown, SLOT.STEP]] = True
-        steps[lost, STEP.RELATION] = 0
-        slots[unknown & attribute & (slots[:, SLOT.ATTRIBUTE] < 0), SLOT.ATTRIBUTE] = 0
-        slots[anchor & (slots[:, SLOT.FILLER] < 0), SLOT.FILLER] = 0
-        with torch.no_grad():
+        lost = _translate(steps, STEP.RELATION, steps[:, STEP.RELATION] >= 0, self._relation)
+        for column, chosen, numbers in (
+            (SLOT.ATTRIBUTE, slots[:, SLOT.ATTRIBUTE] >= 0, self._relation),
+            (SLOT.FILLER, slots[:, SLOT.KIND] == Kind.KNOWN, self._entity),
+        ):
+            unseen = _translate(slots, column, chosen, numbers)
+            lost[slots[unseen, SLOT.STEP]] = True
+        with torch.inference_mode():
             batch = Batch.of(StepTable(steps, slots, table.plan_start))
-            vectors = self.model(batch.to(self.model.device)).cpu()
-            vectors[torch.from_numpy(lost[table.plan_start[1:] - 1])] = torch.nan
+            vectors = self.model(batch.to(self.device))
+            plan = np.searchsorted(table.plan_start, np.flatnonzero(lost), side="right") - 1
+            vectors[torch.from_numpy(plan).to(self.device)] = torch.nan
         return vectors
 
     def stated(self, bindings: Bindings) -> tuple[Integers, Integers]:
@@ -92,20 +101,27 @@ class Knowledge:
         found = match(self.graph.index, bindings.patterns(), None)
         return found.answer_pattern, found.answer
 
-    def predicted(self, vectors: Tensor, probabilities: Callable[[Tensor], Tensor]) -> Tensor:
-        """Probabilities of all entities, (bindings, entities); 0 where the model knows nothing."""
-        with torch.no_grad():
-            lost = vectors[:, 0].isnan()
-            queries = self.model.scorer(
-                vectors.nan_to_num().to(self.model.device), self._compared.entities, None
-            )
-            chances = probabilities(queries.scores().cpu())
-            chances[lost] = 0
-            if self._same:
-                return chances
-            spread = chances.new_zeros(len(vectors), self.entity_count)
-            spread[:, self._known] = chances[:, self._own]
-            return spread
+    def scores(self, vectors: Tensor) -> Tensor:
+        """The model's scores of its own entities, (vectors, its entities)."""
+        with torch.inference_mode():
+            queries = self.model.scorer(vectors.nan_to_num(), self._compared.entities, None)
+            scores: Tensor = queries.scores()
+            return scores
+
+    def spread(self, values: Tensor, vectors: Tensor) -> Tensor:
+        """Values of the model's entities as those of the graph's; 0 where it knows nothing."""
+        values[vectors[:, 0].isnan()] = 0
+        if self._same:
+            return values
+        spread = values.new_zeros(len(values), self.entity_count)
+        spread[:, self._known] = values[:, self._own]
+        return spread
+
+    @cached_property
+    def _compared(self) -> Comparison:
+        with torch.inference_mode():
+            nothing = torch.zeros(0, self.model.settings.width, device=self.device)
+            return self.model.compare(nothing)
 
 
 def _numbers(own: Names, others: Names) -> Integers:
@@ -116,5 +132,11 @@ def _numbers(own: Names, others: Names) -> Integers:
     return np.array([number.get(name, -1) for name in others.ids], dtype=np.int64)
 
 
-def _is_range(numbers: Integers) -> bool:
-    return np.array_equal(numbers, np.arange(len(numbers)))
+def _translate(table: Integers, column: int, chosen: Integers, numbers: Integers) -> Integers:
+    """Put the model's numbers into a column of a table; tells the rows where it has none."""
+    rows = np.flatnonzero(chosen)
+    translated = numbers[table[rows, column]]
+    table[rows, column] = np.maximum(translated, 0)
+    unseen = np.zeros(len(table), dtype=bool)
+    unseen[rows] = translated < 0
+    return unseen

@@ -41,8 +41,9 @@ class HybridRunner:
     def _some(self, queries: QueryTable) -> Tensor:
         logic = choose(LOGICS, self.logic, "logic")()
         table = queries.step_table()
-        run = HybridRun(table, self.knowledge, self.calibration, logic, self.options)
-        return run.run().targets()
+        return HybridRun(
+            table, self.knowledge, self.calibration, logic, self.options
+        ).targets()
 
     def _parts(self, queries: QueryTable) -> list[np.ndarray]:
         """Queries in parts with few enough steps to be held together."""

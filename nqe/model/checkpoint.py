@@ -26,7 +26,7 @@ from nqe.model.model import Model
 from nqe.settings import run_settings, to_json
 
 CHECKPOINT = FolderKind(
-    "nqe-checkpoint", 1, "checkpoint", "nqe train", "train the model again", "config.json"
+    "nqe-checkpoint", 2, "checkpoint", "nqe train", "train the model again", "config.json"
 )
 RUN = FolderKind("nqe-run", 1, "run or checkpoint", "nqe train", "train the model again")
 WEIGHTS = "model.safetensors"

@@ -14,7 +14,12 @@ _CACHED = 2**19
 
 
 class FuzzyTable(nn.Module):
-    """Vectors sigmoid(steepness · weights): in [0,1], and able to move against Adam's step."""
+    """Vectors sigmoid(steepness · (weights - their mean)), a mean a row, in [0,1].
+
+    The factor lets them move against Adam's step. The mean is taken away as the LayerNorm before
+    the projector's sigmoid does it: products of queries' vectors are small everywhere, those of
+    complements large, and an entity must not gain or lose by that alone.
+    """
 
     def __init__(self, count: int, width: int, steepness: float) -> None:
         super().__init__()
@@ -48,7 +53,7 @@ class FuzzyTable(nn.Module):
 
 
 class _Fuzzy(torch.autograd.Function):
-    """sigmoid(steepness · weights) - centre with one large tensor instead of three."""
+    """The vectors less a centre, with one large tensor instead of four."""
 
     @staticmethod
     def forward(ctx: Any, weights: Tensor, steepness: float, centre: float) -> Tensor:
@@ -96,8 +101,8 @@ class _FuzzyBoth(torch.autograd.Function):
 def _fuzzy(weights: Tensor, steepness: float, centre: float) -> Tensor:
     vectors = torch.empty_like(weights)
     for some, result in _chunks(weights, vectors):
-        torch.mul(some, steepness, out=result)
-        result.sigmoid_()
+        torch.sub(some, some.mean(-1, keepdim=True), out=result)
+        result.mul_(steepness).sigmoid_()
         if centre:
             result.sub_(centre)
     return vectors
@@ -108,7 +113,7 @@ def _fuzzy_backward(above: Tensor, vectors: Tensor, steepness: float, centre: fl
     for some, given, result in _chunks(vectors, above, gradient):
         outputs = some + centre if centre else some
         torch.ops.aten.sigmoid_backward.grad_input(given, outputs, grad_input=result)
-        result.mul_(steepness)
+        result.sub_(result.mean(-1, keepdim=True)).mul_(steepness)
     return gradient
 
 

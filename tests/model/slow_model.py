@@ -62,19 +62,24 @@ DISJOIN = {
 }
 
 
+def fuzzy(weights: Tensor, steepness: float) -> Tensor:
+    """A table's vectors: sigmoids of its rows, each row less its mean."""
+    return torch.sigmoid(steepness * (weights - weights.mean(-1, keepdim=True)))
+
+
 def _sequence(model: Model, step: Step, inputs: list[Tensor]) -> list[Tensor]:
     """X = [s, r, o, a1, v1, …] with the mask where something is asked for."""
     steepness = model.settings.steepness
-    mask = torch.sigmoid(steepness * model.masks.weights[int(step.closed)])
+    mask = fuzzy(model.masks.weights[int(step.closed)], steepness)
     fillers = dict(zip(step.filled, inputs, strict=True))
     entities = [
-        torch.sigmoid(steepness * model.entities.weights[anchor])
+        fuzzy(model.entities.weights[anchor], steepness)
         if anchor is not None
         else fillers.get(place, mask)
         for place, anchor in enumerate(step.slots)
     ]
     relations = [
-        torch.sigmoid(steepness * model.relations.weights[number])
+        fuzzy(model.relations.weights[number], steepness)
         for number in (step.relation, *step.attributes)
     ]
     sequence = entities[:1]

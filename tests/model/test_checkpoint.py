@@ -75,7 +75,7 @@ def test_the_config_tells_format_version_settings_and_where_the_model_comes_from
     card = Card("data/atlas", "f00d", "train", 7, {"1p": 0.25, "2i": 0.5})
     save_pretrained(model_with_names(), tmp_path / "model", card)
     config = json.loads((tmp_path / "model" / "config.json").read_text())
-    assert (config["format"], config["version"]) == ("nqe-checkpoint", 1)
+    assert (config["format"], config["version"]) == ("nqe-checkpoint", 2)
     assert config["written_by"].startswith("nqe ")
     assert config["model"] == to_json(small_settings())
     assert (config["entity_count"], config["relation_count"]) == (12, 5)
@@ -152,7 +152,7 @@ DAMAGES = {
     "an entity count in words": config_with(entity_count="twelve"),
     "a relation count in parts": config_with(relation_count=5.5),
     "another format": config_with(format="nqe-graph"),
-    "a later version": config_with(version=2),
+    "a later version": config_with(version=3),
     "cut names": cut("vocabulary/entities.parquet"),
     "no names": without("vocabulary/relations.parquet"),
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 from random_plans import atom
+from slow_model import fuzzy
 from small_models import ENTITY_COUNT, small_model
 from torch import Tensor
 
@@ -22,13 +23,13 @@ def scores(model: Model, entities: Tensor | slice | None = None) -> Tensor:
 
 def test_the_dot_score_is_the_papers_product_with_the_entity_table() -> None:
     model = small_model(score="dot")
-    table = torch.sigmoid(model.settings.steepness * model.entities.weights)
+    table = fuzzy(model.entities.weights, model.settings.steepness)
     torch.testing.assert_close(scores(model), (QUERIES @ table.T).detach())
 
 
 def test_the_centred_score_is_about_a_half_with_a_bias_an_entity() -> None:
     model = small_model(score="centred")
-    table = torch.sigmoid(model.settings.steepness * model.entities.weights)
+    table = fuzzy(model.entities.weights, model.settings.steepness)
     product = (QUERIES - 0.5) @ (table - 0.5).T
     expected = model.scorer.temperature * product + model.scorer.bias
     torch.testing.assert_close(scores(model), expected.detach())
@@ -38,7 +39,7 @@ def test_both_scores_differ_by_a_term_of_the_query_and_a_term_of_the_entity() ->
     dot, centred = small_model(score="dot"), small_model(score="centred")
     temperature = float(centred.scorer.temperature.detach())
     difference = scores(centred) / temperature - scores(dot)
-    table = torch.sigmoid(dot.settings.steepness * dot.entities.weights).detach()
+    table = fuzzy(dot.entities.weights, dot.settings.steepness).detach()
     of_query = difference - difference[:, :1]
     torch.testing.assert_close(of_query, of_query[:1].expand_as(of_query), atol=1e-5, rtol=0)
     of_entity = centred.scorer.bias.detach() / temperature - table.sum(1) / 2
