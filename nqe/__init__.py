@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from nqe import version
 
 if TYPE_CHECKING:
+    from nqe.answering import Answerer, HybridOptions, calibrate, explain, score, suggest
     from nqe.demo import demo_dataset
     from nqe.errors import NqeError, QueryError
     from nqe.evaluation import Report, compare, evaluate, predict_links
@@ -42,6 +43,7 @@ __version__ = version.VERSION
 
 _HOMES = {
     "And": "nqe.query",
+    "Answerer": "nqe.answering",
     "Atom": "nqe.query",
     "Batch": "nqe.model",
     "Dataset": "nqe.graph",
@@ -49,6 +51,7 @@ _HOMES = {
     "EntitySet": "nqe.graph",
     "Fact": "nqe.graph",
     "Graph": "nqe.graph",
+    "HybridOptions": "nqe.answering",
     "Model": "nqe.model",
     "ModelSettings": "nqe.settings",
     "Not": "nqe.query",
@@ -66,17 +69,21 @@ _HOMES = {
     "Variable": "nqe.query",
     "atom": "nqe.query",
     "bind": "nqe.query",
+    "calibrate": "nqe.answering",
     "compare": "nqe.evaluation",
     "demo_dataset": "nqe.demo",
     "evaluate": "nqe.evaluation",
     "execute": "nqe.query",
     "execute_many": "nqe.query",
+    "explain": "nqe.answering",
     "load": "nqe.model",
     "parse": "nqe.query",
     "predict_links": "nqe.evaluation",
     "read": "nqe.readers",
     "sample": "nqe.sampling",
+    "score": "nqe.answering",
     "statistics": "nqe.graph.statistics",
+    "suggest": "nqe.answering",
     "train": "nqe.training",
     "variables": "nqe.query",
     "write": "nqe.readers",
@@ -85,6 +92,7 @@ _HOMES = {
 __all__ = [
     "SHAPES",
     "And",
+    "Answerer",
     "Atom",
     "Batch",
     "Dataset",
@@ -92,6 +100,7 @@ __all__ = [
     "EntitySet",
     "Fact",
     "Graph",
+    "HybridOptions",
     "Model",
     "ModelSettings",
     "Not",
@@ -109,17 +118,21 @@ __all__ = [
     "__version__",
     "atom",
     "bind",
+    "calibrate",
     "compare",
     "demo_dataset",
     "evaluate",
     "execute",
     "execute_many",
+    "explain",
     "load",
     "parse",
     "predict_links",
     "read",
     "sample",
+    "score",
     "statistics",
+    "suggest",
     "train",
     "variables",
     "write",

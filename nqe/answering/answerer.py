@@ -3,33 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from nqe.answering.answers import Answer, Answers
-from nqe.answering.calibration import Calibration
-from nqe.answering.hybrid import FuzzySets, HybridOptions, HybridRun
+from nqe.answering.calibration import Calibration, mean_answers
+from nqe.answering.hybrid import HybridOptions, HybridRun, parts
 from nqe.answering.knowledge import Knowledge
 from nqe.errors import NqeError, choose
 from nqe.graph.dataset import Dataset
 from nqe.graph.entities import EntitySet
-from nqe.graph.facts import Integers
+from nqe.graph.facts import empty
 from nqe.graph.graph import Graph
+from nqe.model.checkpoint import checkpoint_of, load
 from nqe.model.logic import LOGICS
 from nqe.model.model import Model
-from nqe.query.exact import Question, execute, execute_many
+from nqe.query.exact import Question, execute
 from nqe.query.exact_batch import StepTable
 from nqe.query.plan import Plan, bind
 
 MODES = ("hybrid", "embedding", "exact")
-AT_ONCE = 2**26
-"""So many probabilities of steps exist at a time."""
 
 
 class Answerer:
-    """Answers questions over the known facts of a graph, with a model for what they lack."""
+    """Answers questions over the known facts of a graph, with a model for what they lack.
+
+    `facts` names the splits of a data set that are known. Without a calibration, probabilities
+    are the model's softmax times the mean number of answers, which ranks well and means little.
+    """
 
     def __init__(
         self,
@@ -43,14 +48,40 @@ class Answerer:
     ) -> None:
         known = graph.known(facts) if isinstance(graph, Dataset) else graph
         self.knowledge = Knowledge(model, known)
-        self.calibration = calibration or Calibration.plain(known.facts, model.relation_count)
+        if calibration is None:
+            answers = mean_answers(known.facts, len(known.vocabulary.relations))
+            calibration = Calibration.plain(self.knowledge.by_relation(answers))
+        self.calibration = calibration
         self.logic = choose(LOGICS, logic or model.settings.logic, "logic")()
         self.options = options or HybridOptions()
+
+    @classmethod
+    def load(
+        cls,
+        run: str | Path,
+        graph: Graph | Dataset,
+        *,
+        facts: str = "all",
+        logic: str | None = None,
+        options: HybridOptions | None = None,
+        device: str = "auto",
+    ) -> Answerer:
+        """With the model of a RUN or a checkpoint, and its calibration if it has one."""
+        model, calibration = load(run, device), Calibration.load(checkpoint_of(Path(run)))
+        return cls(model, graph, facts=facts, calibration=calibration, logic=logic, options=options)
 
     @property
     def graph(self) -> Graph:
         """The known facts."""
         return self.knowledge.graph
+
+    @cached_property
+    def without_facts(self) -> Answerer:
+        """The same model, asked as if no fact were known."""
+        other = object.__new__(Answerer)
+        vars(other).update(vars(self))
+        other.knowledge = Knowledge(self.knowledge.model, Graph(self.graph.vocabulary, empty()))
+        return other
 
     def answer(
         self,
@@ -61,7 +92,10 @@ class Answerer:
         threshold: float | None = None,
         among: EntitySet | None = None,
     ) -> Answers:
-        """The best answers of a query; with a threshold, all that are at least so likely."""
+        """The best answers of a query; with a threshold, all that are at least so likely.
+
+        `among` are the entities that may be answers, such as what another query gave.
+        """
         [answers] = self.answer_many([query], mode, top, threshold=threshold, among=among)
         return answers
 
@@ -75,83 +109,76 @@ class Answerer:
         among: EntitySet | None = None,
     ) -> list[Answers]:
         """The best answers of each query, many of them worked on together."""
-        if mode not in MODES:
-            raise NqeError(f"unknown mode '{mode}'; choose one of {', '.join(MODES)}")
         plans = [one if isinstance(one, Plan) else bind(one, self.graph) for one in queries]
-        if mode == "exact":
-            return [self._exact(plan, among, top, threshold) for plan in plans]
-        known = execute_many(plans, self.graph)
-        rows = self._rows(plans, mode)
         return [
-            self._ranked(plan, mode, row, result.answers, top, threshold, among)
-            for plan, row, result in zip(plans, rows, known, strict=True)
+            self.ranked(plan, row, mode, top, threshold=threshold, among=among)
+            for plan, row in zip(plans, self.rows(plans, mode), strict=True)
         ]
 
-    def sets(self, plans: Sequence[Plan]) -> FuzzySets:
+    def rows(self, plans: Sequence[Plan], mode: str = "hybrid") -> Iterator[Tensor]:
+        """The probabilities of all entities, plan by plan, (entities,)."""
+        if mode not in MODES:
+            raise NqeError(f"unknown mode '{mode}'; choose one of {', '.join(MODES)}")
+        return self._rows(plans, mode)
+
+    def run(self, plans: Sequence[Plan]) -> HybridRun:
         """The fuzzy set of every step of some plans."""
-        table = StepTable.of(plans)
-        return HybridRun(table, self.knowledge, self.calibration, self.logic, self.options).run()
+        return self.run_table(StepTable.of(plans))
+
+    def run_table(self, table: StepTable) -> HybridRun:
+        """The same, of plans as a table."""
+        return HybridRun(table, self.knowledge, self.calibration, self.logic, self.options)
 
     def _rows(self, plans: Sequence[Plan], mode: str) -> Iterator[Tensor]:
-        """The probabilities of all entities, query by query."""
-        if mode == "embedding":
-            yield from self.knowledge.softmax(plans)
-            return
-        most = max(1, AT_ONCE // max(self.graph.entity_count, 1))
-        for some in _parts(plans, most):
-            yield from self.sets(some).targets()
+        of_mode = {"hybrid": self._hybrid, "embedding": self._embedding, "exact": self._exact}
+        sizes = np.array([len(plan.steps) for plan in plans], dtype=np.int64)
+        for part in parts(sizes, self.graph.entity_count):
+            yield from of_mode[mode](plans[part])
 
-    def _exact(
-        self, plan: Plan, among: EntitySet | None, top: int, threshold: float | None
-    ) -> Answers:
-        found = execute(plan, self.graph).sets[-1]
-        entities = (found if among is None else found & among).listed(self.graph.entity_count)
-        chosen = entities if threshold is not None else entities[:top]
-        return Answers(plan, "exact", tuple(self._answer(int(one), 1.0, True) for one in chosen))
+    def _hybrid(self, plans: Sequence[Plan]) -> Tensor:
+        return self.run(plans).targets()
 
-    def _ranked(
+    def _embedding(self, plans: Sequence[Plan]) -> Tensor:
+        """The paper's softmax."""
+        vectors = self.knowledge.vectors(StepTable.of(plans))
+        if bool(vectors.isnan().any()):
+            raise NqeError(
+                "the query names something that was added to the graph after the model was "
+                "trained; ask in the mode hybrid or exact"
+            )
+        return self.knowledge.spread(self.knowledge.scores(vectors).softmax(1), vectors)
+
+    def _exact(self, plans: Sequence[Plan]) -> Tensor:
+        rows = torch.zeros(len(plans), self.graph.entity_count)
+        for row, plan in zip(rows, plans, strict=True):
+            row[torch.from_numpy(execute(plan, self.graph).answers)] = 1
+        return rows
+
+    def ranked(
         self,
         plan: Plan,
-        mode: str,
         row: Tensor,
-        known: Integers,
+        mode: str,
         top: int,
-        threshold: float | None,
-        among: EntitySet | None,
+        *,
+        threshold: float | None = None,
+        among: EntitySet | None = None,
     ) -> Answers:
+        """The best entities of a row of probabilities."""
+        likely = row > 0 if threshold is None else row >= threshold
         if among is not None:
-            inside = np.zeros(len(row), dtype=bool)
-            inside[among.listed(len(row))] = True
-            row = torch.where(torch.from_numpy(inside), row, -1.0)
-        if threshold is not None:
-            top = int((row >= threshold).sum())
-        best = row.topk(min(top, len(row)))
-        stated = set(known.tolist())
-        return Answers(
-            plan,
-            mode,
-            tuple(
-                self._answer(entity, chance, entity in stated)
-                for entity, chance in zip(best.indices.tolist(), best.values.tolist(), strict=True)
-                if chance >= 0
-            ),
-        )
+            inside = torch.zeros_like(likely)
+            inside[torch.from_numpy(among.listed(len(row))).to(row.device)] = True
+            likely &= inside
+        most = int(likely.sum())
+        best = row.masked_fill(~likely, -1).topk(most if threshold is not None else min(top, most))
+        chosen = best.indices.cpu().numpy()
+        known = execute(plan, self.graph).sets[-1].contains(chosen).tolist()
+        answers = zip(chosen.tolist(), best.values.tolist(), known, strict=True)
+        return Answers(plan, mode, tuple(self.entity_answer(*one) for one in answers))
 
-    def _answer(self, entity: int, probability: float, known: bool) -> Answer:
+    def entity_answer(self, entity: int, probability: float, known: bool) -> Answer:
+        """An entity as an answer."""
         names = self.graph.vocabulary.entities
         seen = self.knowledge.knows(entity)
         return Answer(entity, names.ids[entity], names.labels[entity], probability, known, seen)
-
-
-def _parts(plans: Sequence[Plan], most: int) -> Iterator[list[Plan]]:
-    """Plans in parts that have no more steps than that, or are one plan."""
-    part: list[Plan] = []
-    count = 0
-    for plan in plans:
-        if part and count + len(plan.steps) > most:
-            yield part
-            part, count = [], 0
-        part.append(plan)
-        count += len(plan.steps)
-    if part:
-        yield part

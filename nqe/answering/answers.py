@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +17,7 @@ class Answer:
     id: str
     label: str | None
     probability: float
-    """Calibrated; 1 when facts state it. In the mode `embedding`, the paper's softmax."""
+    """Calibrated; 1 when facts make it certain. In the mode `embedding`, the paper's softmax."""
     known: bool
     """Whether the known facts alone give it."""
     seen: bool = True
@@ -30,7 +31,7 @@ class Answer:
     def to_json(self) -> dict[str, Any]:
         """The answer as JSON data."""
         return {
-            "id": self.id,
+            "entity": self.id,
             "label": self.label,
             "probability": self.probability,
             "known": self.known,
@@ -49,8 +50,16 @@ class Answers:
     def __len__(self) -> int:
         return len(self.answers)
 
-    def __iter__(self) -> Any:
+    def __iter__(self) -> Iterator[Answer]:
         return iter(self.answers)
+
+    def __getitem__(self, place: int) -> Answer:
+        return self.answers[place]
+
+    @property
+    def ids(self) -> list[str]:
+        """The ids of the answers."""
+        return [one.id for one in self.answers]
 
     def to_json(self) -> dict[str, Any]:
         """The answers as JSON data."""

@@ -27,6 +27,7 @@ from nqe.graph.facts import Facts, Integers
 from nqe.graph.pattern import FIRST_QUALIFIER
 from nqe.query.plan import STEP
 from nqe.sampling.one_hop import closed_queries
+from nqe.sampling.table import QueryTable
 
 Floats = npt.NDArray[np.float32]
 
@@ -49,9 +50,8 @@ class Calibration:
     own: Floats  # (relations, 3)
 
     @classmethod
-    def plain(cls, facts: Facts, relation_count: int) -> Calibration:
+    def plain(cls, answers: Floats) -> Calibration:
         """Before any fit: the softmax times the mean number of answers."""
-        answers = mean_answers(facts, relation_count)
         return cls(1.0, 1.0, 1.0, 0.0, answers, np.zeros_like(answers))
 
     def shift(self, relation: Integers, slot: Integers) -> Tensor:
@@ -59,6 +59,11 @@ class Calibration:
         kind = np.minimum(slot, FIRST_QUALIFIER)
         answers, own = self.answers[relation, kind], self.own[relation, kind]
         return torch.from_numpy(self.cardinality * np.log(answers) + self.offset + own)
+
+    def of_queries(self, queries: QueryTable) -> Tensor:
+        """The shift of one-hop queries."""
+        steps = queries.steps.values[queries.steps.offset[:-1]]
+        return self.shift(steps[:, STEP.RELATION], steps[:, STEP.ASKED])
 
     def to_probabilities(self, scores: Tensor, shift: Tensor) -> None:
         """Turn scores of all entities, (projections, entities), into probabilities, in place."""
@@ -83,10 +88,9 @@ class Calibration:
             return None
         try:
             data: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-            tables = {
-                name: np.array(data.pop(name), dtype=np.float32) for name in ("answers", "own")
-            }
-            return cls(**data, **tables)
+            for name in ("answers", "own"):
+                data[name] = np.array(data[name], dtype=np.float32)
+            return cls(**data)
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise StorageError(f"{path}: damaged ({error}); calibrate the model again") from error
 

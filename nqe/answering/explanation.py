@@ -1,4 +1,7 @@
-"""Explanations: the chain of intermediate answers that gave an answer, stated or predicted."""
+"""Explanations: what every variable may be, why an entity is an answer, what negations took away.
+
+As objects, text, Markdown and JSON, in the manner of the paper's case study.
+"""
 
 from __future__ import annotations
 
@@ -6,176 +9,253 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-import torch
-
-from nqe.answering.bindings import Bindings, choose_bindings
+from nqe.answering.answerer import Answerer
 from nqe.answering.hybrid import HybridRun
+from nqe.answering.reasons import Explainer, Reason
+from nqe.errors import NqeError
 from nqe.graph.graph import Graph
-from nqe.graph.pattern import Pattern
-from nqe.graph.portrait import labelled
-from nqe.query.exact import Result, execute
-from nqe.query.plan import Op, Plan, Step
-from nqe.query.proof import Proof, prove
+from nqe.query.exact import Question, execute
+from nqe.query.plan import Op, Plan, bind
 from nqe.query.wording import step_words
+
+TOP = 5
+EASY, HARD, WRONG = "easy", "hard", "wrong"
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """An entity that a variable may be."""
+
+    rank: int
+    id: str
+    name: str
+    probability: float
+    stated: bool
+    """Whether facts make it certain."""
+    truth: str | None
+    """Easy (the known facts give it), hard (only all facts do) or wrong; None if unknown."""
+
+
+@dataclass(frozen=True)
+class StepView:
+    """The fuzzy set of a step: its likeliest members."""
+
+    step: int
+    variable: str
+    says: str
+    inputs: tuple[int, ...]
+    candidates: tuple[Candidate, ...]
+
+
+@dataclass(frozen=True)
+class Removed:
+    """What a negation took from a conjunction: entities that all else speaks for."""
+
+    says: str
+    entities: tuple[tuple[str, float], ...]
+    """Names, and how likely what is negated is of each."""
 
 
 @dataclass(frozen=True, eq=False)
-class Reason:
-    """Why an entity is as likely as it is in a step's set.
+class Explanation:
+    """How a query was answered, and why an entity stands where it does."""
 
-    A projection is stated, with the row of a fact, or predicted, with the model's probability of
-    it alone; its parts are the reasons of what its variables are bound to. `and` has a reason for
-    every part, `or` for the best; of `not` the part is what speaks against it.
-    """
-
-    graph: Graph
-    op: Op
-    variable: str
+    query: str
     entity: int
+    rank: int
     probability: float
-    """Of the whole, all below included."""
-    own: float
-    """Of this atom alone, its variables taken as they are; 1 if stated."""
-    words: str
-    row: int | None = None
-    parts: tuple[Reason, ...] = ()
+    known: bool
+    reason: Reason
+    steps: tuple[StepView, ...]
+    removed: tuple[Removed, ...]
 
     @property
-    def stated(self) -> bool:
-        """Whether a fact says it."""
-        return self.row is not None
-
-    def atoms(self) -> Iterator[Reason]:
-        """All atoms it rests on, this one first."""
-        if self.op == Op.PROJECTION:
-            yield self
-        for part in self.parts:
-            yield from part.atoms()
-
     def weakest(self) -> Reason | None:
-        """The least likely atom: what keeps the answer from ranking higher."""
-        return min(self.atoms(), key=lambda one: one.own, default=None)
-
-    def lines(self, indent: str = "") -> Iterator[str]:
-        """The reason as indented text with labels."""
-        name = self.graph.vocabulary.entities.name(self.entity)
-        yield f"{indent}?{self.variable} = {name} ({self.probability:.3f}): {self._text()}"
-        for part in self.parts:
-            yield from part.lines(indent + "  ")
+        """The least likely atom that the entity's place rests on; None if all is certain."""
+        weakest = self.reason.weakest()
+        return None if weakest is None or weakest.own >= 1 else weakest
 
     def __str__(self) -> str:
-        return "\n".join(self.lines())
+        return "\n".join(self._lines())
+
+    def markdown(self) -> str:
+        """The explanation as Markdown, the steps as one table."""
+        head = [
+            "| variable | step | rank | answer | probability | known by | truth |",
+            "|---" * 7 + "|",
+        ]
+        rows = [
+            f"| ?{view.variable} | {_escaped(view.says)} | {one.rank} | {_escaped(one.name)} "
+            f"| {one.probability:.4f} | {_source(one)} | {one.truth or ''} |"
+            for view in self.steps
+            for one in view.candidates
+        ]
+        why = ["```", *self._why(), "```"]
+        return "\n".join([f"`{self.query}`", "", *head, *rows, "", *why, ""])
 
     def to_json(self) -> dict[str, Any]:
-        """The reason as JSON data, in ids."""
-        data: dict[str, Any] = {
-            "variable": self.variable,
-            "entity": self.graph.vocabulary.entities.ids[self.entity],
-            "operator": self.op.word,
-            "probability": self.probability,
-        }
-        if self.op == Op.PROJECTION:
-            data |= {"atom": self.words, "stated": self.stated, "own": self.own}
-        if self.row is not None:
-            data["fact"] = str(self.graph.fact(self.row))
-        if self.parts:
-            data["because"] = [part.to_json() for part in self.parts]
-        return data
-
-    def _text(self) -> str:
-        if self.row is not None:
-            return f"stated {labelled(self.graph, self.row).labels}"
+        """The explanation as JSON data, in ids."""
         return {
-            Op.PROJECTION: f"predicted {self.words} ({self.own:.3f})",
-            Op.AND: "all of",
-            Op.OR: "the best of the branches",
-            Op.NOT: "unless",
-            Op.ANY: "any entity will do",
-        }[self.op]
+            "query": self.query,
+            "entity": self.reason.graph.vocabulary.entities.ids[self.entity],
+            "rank": self.rank,
+            "probability": self.probability,
+            "known": self.known,
+            "reason": self.reason.to_json(),
+            "weakest": None if self.weakest is None else self.weakest.to_json(),
+            "steps": [_step_json(view) for view in self.steps],
+            "removed": [
+                {"says": one.says, "entities": [list(pair) for pair in one.entities]}
+                for one in self.removed
+            ],
+        }
+
+    def _lines(self) -> Iterator[str]:
+        for view in self.steps:
+            yield f"step {view.step}, ?{view.variable}: {view.says}"
+            for one in view.candidates:
+                truth = "" if one.truth is None else f", {one.truth}"
+                yield f"  {one.rank}. {one.name}  {one.probability:.4f}  {_source(one)}{truth}"
+            yield ""
+        yield from self._why()
+
+    def _why(self) -> Iterator[str]:
+        name = self.reason.graph.vocabulary.entities.name(self.entity)
+        yield f"Why {name} is number {self.rank}, with probability {self.probability:.4f}:"
+        yield from self.reason.lines("  ")
+        if self.weakest is not None:
+            bound = self.reason.graph.vocabulary.entities.name(self.weakest.entity)
+            yield (
+                f"The weakest part is {self.weakest.words}, "
+                f"?{self.weakest.variable} = {bound}: {self.weakest.own:.4f}"
+            )
+        for one in self.removed:
+            names = ", ".join(f"{name} ({chance:.2f})" for name, chance in one.entities)
+            yield f"{one.says} took away: {names}"
 
 
-class Explainer:
-    """Explains what one run of one plan gave."""
+def explain(
+    answerer: Answerer,
+    query: Question,
+    entity: int | str | None = None,
+    *,
+    top: int = TOP,
+    truth: Graph | None = None,
+) -> Explanation:
+    """Why an entity (the best answer, if none is named) stands where it does.
 
-    def __init__(self, plan: Plan, run: HybridRun) -> None:
-        self.plan, self.run = plan, run
-        self.graph = run.knowledge.graph
-        self.result: Result = execute(plan, self.graph)
+    `truth` is the graph with all facts, those included that the answerer must not know.
+    """
+    graph = answerer.graph
+    plan = query if isinstance(query, Plan) else bind(query, graph)
+    run = answerer.run([plan])
+    row = run.rows[-1]
+    names = graph.vocabulary.entities
+    if entity is None:
+        entity = int(row.argmax())
+        if not float(row[entity]):
+            raise NqeError("the query has no possible answer, so there is nothing to explain")
+    number = names.resolve(entity) if isinstance(entity, str) else entity
+    explainer = Explainer(plan, run)
+    views = _Views(plan, run, explainer, truth, top)
+    return Explanation(
+        query=str(plan.query(graph.vocabulary)),
+        entity=number,
+        rank=int((row > row[number]).sum()) + 1,
+        probability=float(row[number]),
+        known=number in explainer.result.sets[-1],
+        reason=explainer.reason(number),
+        steps=tuple(views.step(one) for one in range(len(plan.steps))),
+        removed=tuple(views.removals()),
+    )
 
-    def reason(self, entity: int, number: int | None = None) -> Reason:
-        """Why an entity is as likely as it is, in a step's set or in the target's."""
-        number = len(self.plan.steps) - 1 if number is None else number
-        if self.run.certain[number] and entity in self.result.sets[number]:
-            return self._of_proof(prove_step(self.result, number, entity))
-        step = self.plan.steps[number]
-        match step.op:
-            case Op.PROJECTION:
-                return self._projection(number, step, entity)
-            case Op.OR:
-                best = max(step.inputs, key=lambda one: self._chance(one, entity))
-                return self._connective(number, step, entity, (best,))
-            case _:
-                return self._connective(number, step, entity, step.inputs)
 
-    def _chance(self, number: int, entity: int) -> float:
-        return float(self.run.rows[number, entity])
+class _Views:
+    """What is shown of the steps of a run of one plan."""
 
-    def _connective(self, number: int, step: Step, entity: int, inputs: tuple[int, ...]) -> Reason:
-        chance = self._chance(number, entity)
-        parts = tuple(self.reason(entity, one) for one in inputs)
-        words = step.op.word
-        return Reason(
-            self.graph, step.op, step.variable, entity, chance, chance, words, None, parts
+    def __init__(
+        self, plan: Plan, run: HybridRun, explainer: Explainer, truth: Graph | None, top: int
+    ) -> None:
+        self.plan, self.run, self.top = plan, run, top
+        self.names = run.knowledge.graph.vocabulary.entities
+        self.known = explainer.result.sets
+        self.true = None if truth is None else execute(plan, truth).sets
+
+    def step(self, number: int) -> StepView:
+        """The best members of a step's set."""
+        step, row = self.plan.steps[number], self.run.rows[number]
+        best = row.topk(min(self.top, len(row)))
+        candidates = tuple(
+            Candidate(
+                rank,
+                self.names.ids[entity],
+                self.names.name(entity),
+                chance,
+                chance == 1,
+                self._truth(number, entity),
+            )
+            for rank, (entity, chance) in enumerate(
+                zip(best.indices.tolist(), best.values.tolist(), strict=True), start=1
+            )
+            if chance > 0
         )
+        return StepView(number + 1, step.variable, self._says(number), step.inputs, candidates)
 
-    def _projection(self, number: int, step: Step, entity: int) -> Reason:
-        """By the binding that gives the entity its best chance."""
-        run = self.run
-        steps = np.array([number])
-        bindings = choose_bindings(run.table, steps, run.rows, run.options.beam, run.options.least)
-        alone = run.chances(bindings)[:, entity]  # (bindings,)
-        best = int((alone * torch.from_numpy(bindings.weight)).argmax())
-        bound = self._bound(bindings, best)
-        row = self._stated(step, bound, entity)
-        parts = tuple(
-            self.reason(bound[place], one)
-            for place, one in zip(step.filled, step.inputs, strict=True)
-            if bound[place] >= 0
+    def removals(self) -> Iterator[Removed]:
+        """For each negation in a conjunction, the entities that would be likeliest without it."""
+        for number, step in enumerate(self.plan.steps):
+            if step.op != Op.AND:
+                continue
+            for one in step.inputs:
+                if self.plan.steps[one].op == Op.NOT:
+                    yield self._removed(number, one)
+
+    def _removed(self, conjunction: int, negation: int) -> Removed:
+        negated = self.plan.steps[negation].inputs[0]
+        others = [one for one in self.plan.steps[conjunction].inputs if one != negation]
+        without = self.run.rows[others].amin(0)
+        lost = without * self.run.rows[negated]
+        best = lost.topk(min(self.top, len(lost))).indices.tolist()
+        entities = tuple(
+            (self.names.name(entity), float(self.run.rows[negated, entity]))
+            for entity in best
+            if float(lost[entity]) > 0.01
         )
-        words = step_words(self.plan, number, self.graph.vocabulary, entity)
-        own = 1.0 if row is not None else float(alone[best])
-        chance = self._chance(number, entity)
-        return Reason(self.graph, step.op, step.variable, entity, chance, own, words, row, parts)
+        return Removed(f"not {self._says(negated)}", entities)
 
-    def _bound(self, bindings: Bindings, number: int) -> list[int]:
-        first, last = bindings.slot_start[number], bindings.slot_start[number + 1]
-        fillers: list[int] = bindings.filler[first:last].tolist()
-        return fillers
+    def _says(self, number: int) -> str:
+        return step_words(self.plan, number, self.run.knowledge.graph.vocabulary)
 
-    def _stated(self, step: Step, bound: list[int], entity: int) -> int | None:
-        slots = [one if one >= 0 else None for one in bound]
-        slots[step.asked] = entity
-        pattern = Pattern(step.relation, tuple(slots), step.attributes, step.asked, step.closed)
-        rows = self.graph.matches(pattern)
-        return int(rows[0]) if len(rows) else None
-
-    def _of_proof(self, proof: Proof) -> Reason:
-        parts = tuple(self._of_proof(part) for part in proof.parts)
-        return Reason(
-            self.graph,
-            proof.op,
-            proof.variable,
-            proof.entity,
-            1.0,
-            1.0,
-            proof.words,
-            proof.row,
-            parts,
-        )
+    def _truth(self, number: int, entity: int) -> str | None:
+        if self.true is None:
+            return None
+        if entity not in self.true[number]:
+            return WRONG
+        return EASY if entity in self.known[number] else HARD
 
 
-def prove_step(result: Result, number: int, entity: int) -> Proof:
-    """A proof that an entity is in a step's set."""
-    steps = result.plan.steps[: number + 1]
-    return prove(Result(Plan(steps), result.graph, result.sets[: number + 1]), entity)
+def _step_json(view: StepView) -> dict[str, Any]:
+    return {
+        "step": view.step,
+        "variable": view.variable,
+        "says": view.says,
+        "inputs": [one + 1 for one in view.inputs],
+        "candidates": [
+            {
+                "rank": one.rank,
+                "entity": one.id,
+                "probability": one.probability,
+                "stated": one.stated,
+                "truth": one.truth,
+            }
+            for one in view.candidates
+        ],
+    }
+
+
+def _source(candidate: Candidate) -> str:
+    return "stated" if candidate.stated else "predicted"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("|", "\\|")

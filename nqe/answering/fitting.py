@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 import torch
 
-from nqe.answering.calibration import KINDS, Calibration
+from nqe.answering.calibration import KINDS, Calibration, mean_answers
+from nqe.answering.reliability import Reliability, measure
+from nqe.answering.swapping import calibration_queries
 from nqe.errors import NqeError
 from nqe.graph.dataset import Dataset
-from nqe.graph.facts import Integers, offsets
-from nqe.graph.graph import Graph
-from nqe.graph.pattern import FIRST_QUALIFIER, Kind
+from nqe.graph.facts import Integers
+from nqe.graph.pattern import FIRST_QUALIFIER
+from nqe.model.checkpoint import CHECKPOINT, checkpoint_of, load
 from nqe.model.model import Model
 from nqe.model.runner import EmbeddingRunner
-from nqe.query.exact_batch import run_table
-from nqe.query.plan import SLOT, STEP
-from nqe.sampling.one_hop import link_queries
+from nqe.query.plan import STEP
 from nqe.sampling.table import QueryTable, Ragged
 
 Floats = npt.NDArray[np.float64]
@@ -42,101 +43,57 @@ class Samples:
 
 
 @dataclass(frozen=True)
-class Reliability:
-    """How far probabilities of the best prediction that is not stated mean what they say."""
+class Calibrated:
+    """What calibrating a checkpoint gave."""
 
-    bins: tuple[tuple[float, float, int], ...]
-    """Mean probability, share that is right, and how many, by equal mass."""
-    error: float
-    """The expected calibration error."""
-    brier: float
-    base: float
-    """The Brier score of always saying the share that is right."""
-
-    @classmethod
-    def of(cls, told: Floats, right: Floats, count: int = 10) -> Reliability:
-        """From probabilities and what was true."""
-        order = np.argsort(told, kind="stable")
-        parts = [part for part in np.array_split(order, count) if len(part)]
-        bins = tuple((float(told[one].mean()), float(right[one].mean()), len(one)) for one in parts)
-        error = sum(abs(mean - share) * n for mean, share, n in bins) / max(len(told), 1)
-        share = right.mean()
-        return cls(bins, error, float(((told - right) ** 2).mean()), float(share * (1 - share)))
+    folder: Path
+    split: str
+    """Where reliability was measured: test, or valid if there is no test split."""
+    before: Reliability
+    after: Reliability
 
 
-def calibration_queries(
-    dataset: Dataset, split: str, known: str, count: int, rng: np.random.Generator
-) -> tuple[QueryTable, Ragged]:
-    """One-hop queries of a split, half of them swapped, with all their answers; what is stated.
+def calibrate(run: str | Path, dataset: Dataset, device: str = "auto") -> Calibrated:
+    """Fit a calibration for the model of a RUN or checkpoint, and save it there.
 
-    Answers are over the known facts and the split's; `stated` are those of the known facts.
+    It is fitted on the validation split, which the model must not have learnt from.
     """
-    facts = dataset.splits.get(split)
-    if facts is None or not len(facts):
-        raise NqeError(f"calibrating needs a {split} split; import one")
-    full = dataset.known(f"{known},{split}")
-    table = link_queries(facts, full)
-    table = table.take(rng.permutation(len(table))[:count])
-    table = swapped(table, len(table) // 2, rng)
-    answers = _answers(table, full)
-    table = replace(table, easy=answers, hard=_none(len(table)), missing=_none(len(table)))
-    return table, _answers(table, dataset.known(known))
-
-
-def swapped(table: QueryTable, count: int, rng: np.random.Generator) -> QueryTable:
-    """The queries, in the first so many of them an anchor changed for one of another query.
-
-    That is one with the same relation and slot, where there is one, so that the new question
-    sounds as likely as the old.
-    """
-    slots = table.slots.values.copy()
-    owner = table.slots.owner
-    anchors = np.flatnonzero((slots[:, SLOT.KIND] == Kind.KNOWN) & (owner < count))
-    chosen = _one_each(anchors, owner, rng)
-    place = np.arange(len(slots)) - table.slots.offset[owner]
-    relation = table.steps.values[table.steps.offset[owner], STEP.RELATION]
-    key = np.where(
-        slots[:, SLOT.ATTRIBUTE] >= 0,
-        slots[:, SLOT.ATTRIBUTE] * KINDS + FIRST_QUALIFIER,
-        relation * KINDS + np.minimum(place, FIRST_QUALIFIER),
-    )
-    known = np.flatnonzero(slots[:, SLOT.KIND] == Kind.KNOWN)
-    order = known[np.argsort(key[known], kind="stable")]
-    start = np.searchsorted(key[order], key[chosen])
-    end = np.searchsorted(key[order], key[chosen], side="right")
-    drawn = order[start + rng.integers(np.maximum(end - start, 1))]
-    slots[chosen, SLOT.FILLER] = table.slots.values[drawn, SLOT.FILLER]
-    return replace(table, slots=Ragged(table.slots.offset, slots))
-
-
-def _one_each(anchors: Integers, owner: Integers, rng: np.random.Generator) -> Integers:
-    """One anchor of each query, by chance."""
-    shuffled = rng.permutation(anchors)
-    _, first = np.unique(owner[shuffled], return_index=True)
-    return np.sort(shuffled[first])
-
-
-def _answers(table: QueryTable, graph: Graph) -> Ragged:
-    steps = table.step_table()
-    sets = run_table(steps, graph)
-    last = steps.plan_start[1:] - 1
-    return Ragged(offsets(sets.length[last]), sets.members(last))
-
-
-def _none(count: int) -> Ragged:
-    return Ragged(np.zeros(count + 1, dtype=np.int64), np.zeros(0, dtype=np.int64))
+    folder = checkpoint_of(Path(run))
+    learnt = str(CHECKPOINT.manifest(folder).get("trained_on") or "")
+    if "valid" in learnt.split(","):
+        raise NqeError(
+            f"{run}: learnt from the validation split, which calibrating needs unseen; "
+            "train on train alone"
+        )
+    model = load(folder, device)
+    calibration = fit(model, dataset)
+    both = {
+        "before": plain_calibration(dataset, model.relation_count),
+        "after": calibration,
+    }
+    held_out = dataset.splits.get("test")
+    has_test = held_out is not None and len(held_out) > 0
+    split, known = ("test", "train,valid") if has_test else ("valid", "train")
+    measured = measure(model, both, dataset, split, known)
+    calibration.save(folder)
+    return Calibrated(folder, split, measured["before"], measured["after"])
 
 
 def fit(model: Model, dataset: Dataset, seed: int = 0) -> Calibration:
     """The calibration that makes validation answers likeliest."""
     rng = np.random.default_rng(seed)
     table, stated = calibration_queries(dataset, "valid", "train", QUERIES, rng)
-    plain = Calibration.plain(dataset.splits["train"], model.relation_count)
+    plain = plain_calibration(dataset, model.relation_count)
     fits = [
         _fit(replace(plain, temperature=one), draw(model, table, stated, one, seed))
         for one in TEMPERATURES
     ]
     return min(fits, key=lambda pair: pair[1])[0]
+
+
+def plain_calibration(dataset: Dataset, relation_count: int) -> Calibration:
+    """That before any fit."""
+    return Calibration.plain(mean_answers(dataset.splits["train"], relation_count))
 
 
 def draw(model: Model, table: QueryTable, stated: Ragged, temperature: float, seed: int) -> Samples:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import torch
@@ -26,6 +27,8 @@ from nqe.query.plan import STEP, Op
 
 SCORES = 2**22
 """So many scores exist at a time."""
+ROWS = 2**26
+"""So many probabilities of steps exist at a time."""
 
 
 @dataclass(frozen=True)
@@ -113,10 +116,8 @@ class HybridRun:
         self.table, self.knowledge, self.calibration = table, knowledge, calibration
         self.logic, self.options = logic, options
         self.certain = certain_sets(table, knowledge.graph)
-        self.rows = torch.zeros(
-            len(table.steps), knowledge.entity_count, device=knowledge.device
-        )
-        with torch.inference_mode():
+        self.rows = torch.zeros(len(table.steps), knowledge.entity_count, device=knowledge.device)
+        with torch.no_grad():
             self._run()
 
     def targets(self) -> Tensor:
@@ -173,6 +174,14 @@ class HybridRun:
             row.fill_(1)
         members = certain.members(np.array([step]))
         row[torch.from_numpy(members).to(row.device)] = 1
+
+
+def parts(step_counts: Integers, entity_count: int) -> Iterator[slice]:
+    """Ranges of plans with few enough steps that their rows fit into memory together."""
+    most = max(1, ROWS // max(entity_count, 1))
+    part = np.cumsum(step_counts) // most
+    bounds = [0, *(np.flatnonzero(np.diff(part)) + 1).tolist(), len(step_counts)]
+    return (slice(first, last) for first, last in pairwise(bounds) if first < last)
 
 
 def certain_sets(table: StepTable, graph: Graph) -> StepSets:

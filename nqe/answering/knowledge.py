@@ -5,11 +5,13 @@ from __future__ import annotations
 from functools import cached_property
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor
 
 from nqe.answering.bindings import Bindings
 from nqe.errors import NqeError
+from nqe.graph.entities import Booleans
 from nqe.graph.facts import Integers
 from nqe.graph.graph import Graph
 from nqe.graph.matching import match
@@ -20,6 +22,8 @@ from nqe.model.model import Model
 from nqe.model.scorer import Comparison
 from nqe.query.exact_batch import StepTable
 from nqe.query.plan import SLOT, STEP
+
+Floats = npt.NDArray[np.float32]
 
 
 class Knowledge:
@@ -32,7 +36,8 @@ class Knowledge:
     def __init__(self, model: Model, graph: Graph) -> None:
         self.model, self.graph = model.eval(), graph
         own = model.vocabulary or graph.vocabulary
-        mine, given = (model.entity_count, model.relation_count), own.sizes
+        mine = (model.entity_count, model.relation_count)
+        given = (len(own.entities), len(own.relations))
         if mine != given:
             raise NqeError(
                 f"the model has {mine[0]:,} entities and {mine[1]:,} relations, the graph "
@@ -79,6 +84,13 @@ class Knowledge:
         """The model's numbers of relations; any number for one that it has not seen."""
         return np.maximum(self._relation[relation], 0)
 
+    def by_relation(self, values: Floats) -> Floats:
+        """A table with a row a relation of the graph, as one a relation of the model."""
+        rows = np.ones((self.model.relation_count, values.shape[1]), dtype=values.dtype)
+        seen = self._relation >= 0
+        rows[self._relation[seen]] = values[seen]
+        return rows
+
     def vectors(self, table: StepTable) -> Tensor:
         """The model's vectors of plans, (plans, width); NaN where it has not seen a name."""
         steps, slots = table.steps.copy(), table.slots.copy()
@@ -89,9 +101,9 @@ class Knowledge:
         ):
             unseen = _translate(slots, column, chosen, numbers)
             lost[slots[unseen, SLOT.STEP]] = True
-        with torch.inference_mode():
+        with torch.no_grad():
             batch = Batch.of(StepTable(steps, slots, table.plan_start))
-            vectors = self.model(batch.to(self.device))
+            vectors: Tensor = self.model(batch.to(self.device))
             plan = np.searchsorted(table.plan_start, np.flatnonzero(lost), side="right") - 1
             vectors[torch.from_numpy(plan).to(self.device)] = torch.nan
         return vectors
@@ -103,7 +115,7 @@ class Knowledge:
 
     def scores(self, vectors: Tensor) -> Tensor:
         """The model's scores of its own entities, (vectors, its entities)."""
-        with torch.inference_mode():
+        with torch.no_grad():
             queries = self.model.scorer(vectors.nan_to_num(), self._compared.entities, None)
             scores: Tensor = queries.scores()
             return scores
@@ -119,7 +131,7 @@ class Knowledge:
 
     @cached_property
     def _compared(self) -> Comparison:
-        with torch.inference_mode():
+        with torch.no_grad():
             nothing = torch.zeros(0, self.model.settings.width, device=self.device)
             return self.model.compare(nothing)
 
@@ -132,7 +144,7 @@ def _numbers(own: Names, others: Names) -> Integers:
     return np.array([number.get(name, -1) for name in others.ids], dtype=np.int64)
 
 
-def _translate(table: Integers, column: int, chosen: Integers, numbers: Integers) -> Integers:
+def _translate(table: Integers, column: int, chosen: Booleans, numbers: Integers) -> Booleans:
     """Put the model's numbers into a column of a table; tells the rows where it has none."""
     rows = np.flatnonzero(chosen)
     translated = numbers[table[rows, column]]
