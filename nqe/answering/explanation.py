@@ -11,7 +11,7 @@ from typing import Any
 
 from nqe.answering.answerer import Answerer
 from nqe.answering.hybrid import HybridRun
-from nqe.answering.reasons import Explainer, Reason
+from nqe.answering.reasons import Explainer, Reason, Support
 from nqe.errors import NqeError
 from nqe.graph.graph import Graph
 from nqe.query.exact import Question, execute
@@ -19,6 +19,8 @@ from nqe.query.plan import Op, Plan, bind
 from nqe.query.wording import step_words
 
 TOP = 5
+SHOWN = (Op.PROJECTION, Op.AND, Op.OR)
+"""Of a negation or Any there is nothing to see: nearly every entity."""
 EASY, HARD, WRONG = "easy", "hard", "wrong"
 
 
@@ -30,8 +32,8 @@ class Candidate:
     id: str
     name: str
     probability: float
-    stated: bool
-    """Whether facts make it certain."""
+    known: bool
+    """Whether the known facts alone give it."""
     truth: str | None
     """Easy (the known facts give it), hard (only all facts do) or wrong; None if unknown."""
 
@@ -70,10 +72,9 @@ class Explanation:
     removed: tuple[Removed, ...]
 
     @property
-    def weakest(self) -> Reason | None:
-        """The least likely atom that the entity's place rests on; None if all is certain."""
-        weakest = self.reason.weakest()
-        return None if weakest is None or weakest.own >= 1 else weakest
+    def weakest(self) -> Support | None:
+        """The atom that keeps the entity from ranking higher; None if all is certain."""
+        return self.reason.weakest()
 
     def __str__(self) -> str:
         return "\n".join(self._lines())
@@ -102,7 +103,7 @@ class Explanation:
             "probability": self.probability,
             "known": self.known,
             "reason": self.reason.to_json(),
-            "weakest": None if self.weakest is None else self.weakest.to_json(),
+            "weakest": None if self.weakest is None else self.weakest.atom.to_json(),
             "steps": [_step_json(view) for view in self.steps],
             "removed": [
                 {"says": one.says, "entities": [list(pair) for pair in one.entities]}
@@ -124,11 +125,7 @@ class Explanation:
         yield f"Why {name} is number {self.rank}, with probability {self.probability:.4f}:"
         yield from self.reason.lines("  ")
         if self.weakest is not None:
-            bound = self.reason.graph.vocabulary.entities.name(self.weakest.entity)
-            yield (
-                f"The weakest part is {self.weakest.words}, "
-                f"?{self.weakest.variable} = {bound}: {self.weakest.own:.4f}"
-            )
+            yield f"The weakest part is {self.weakest}"
         for one in self.removed:
             names = ", ".join(f"{name} ({chance:.2f})" for name, chance in one.entities)
             yield f"{one.says} took away: {names}"
@@ -165,7 +162,7 @@ def explain(
         probability=float(row[number]),
         known=number in explainer.result.sets[-1],
         reason=explainer.reason(number),
-        steps=tuple(views.step(one) for one in range(len(plan.steps))),
+        steps=tuple(views.step(one) for one, step in enumerate(plan.steps) if step.op in SHOWN),
         removed=tuple(views.removals()),
     )
 
@@ -191,7 +188,7 @@ class _Views:
                 self.names.ids[entity],
                 self.names.name(entity),
                 chance,
-                chance == 1,
+                entity in self.known[number],
                 self._truth(number, entity),
             )
             for rank, (entity, chance) in enumerate(
@@ -245,7 +242,7 @@ def _step_json(view: StepView) -> dict[str, Any]:
                 "rank": one.rank,
                 "entity": one.id,
                 "probability": one.probability,
-                "stated": one.stated,
+                "known": one.known,
                 "truth": one.truth,
             }
             for one in view.candidates
@@ -254,7 +251,7 @@ def _step_json(view: StepView) -> dict[str, Any]:
 
 
 def _source(candidate: Candidate) -> str:
-    return "stated" if candidate.stated else "predicted"
+    return "stated" if candidate.known else "predicted"
 
 
 def _escaped(text: str) -> str:

@@ -46,16 +46,20 @@ class Reason:
         """Whether a fact says it."""
         return self.row is not None
 
-    def atoms(self) -> Iterator[Reason]:
+    def atoms(self, negated: bool = False) -> Iterator[Support]:
         """All atoms it rests on, this one first."""
         if self.op == Op.PROJECTION:
-            yield self
+            yield Support(self, negated, 1 - self.own if negated else self.own)
         for part in self.parts:
-            yield from part.atoms()
+            yield from part.atoms(negated != (self.op == Op.NOT))
 
-    def weakest(self) -> Reason | None:
-        """The least likely atom: what keeps the answer from ranking higher."""
-        return min(self.atoms(), key=lambda one: one.own, default=None)
+    def weakest(self) -> Support | None:
+        """The atom with the least support: what keeps the answer from ranking higher.
+
+        None if all is certain.
+        """
+        found = min(self.atoms(), key=lambda one: one.support, default=None)
+        return None if found is None or found.support >= 1 else found
 
     def lines(self, indent: str = "") -> Iterator[str]:
         """The reason as indented text with labels."""
@@ -93,6 +97,20 @@ class Reason:
             Op.NOT: "unless",
             Op.ANY: "any entity will do",
         }[self.op]
+
+
+@dataclass(frozen=True, eq=False)
+class Support:
+    """An atom, and how far it supports an answer: the less likely the better, under a negation."""
+
+    atom: Reason
+    negated: bool
+    support: float
+
+    def __str__(self) -> str:
+        name = self.atom.graph.vocabulary.entities.name(self.atom.entity)
+        atom = f"{'not ' if self.negated else ''}{self.atom.words}"
+        return f"{atom} with ?{self.atom.variable} = {name}, which has {self.support:.4f}"
 
 
 class Explainer:
