@@ -3,7 +3,7 @@
 A softmax says which entity is the likeliest answer; it adds up to 1 whether a query has a
 hundred answers or none. A probability here is the chance that an entity is an answer:
 
-    logit p = slope · log softmax(score / temperature) + cardinality · log n + offset + own
+    logit p = slope · logit softmax(score / temperature) + cardinality · log n + offset + own
 
 where n is the mean number of answers that queries of the relation and slot have in training,
 and `own` is what is left for that relation and slot, drawn towards 0 where little is known.
@@ -34,6 +34,7 @@ Floats = npt.NDArray[np.float32]
 FILE = "calibration.json"
 MOST = 1 - 1e-4
 """No prediction is more certain than this; a stated fact is."""
+_LARGE = 4
 KINDS = 3
 """Slots are told apart as subject, object and value."""
 
@@ -70,6 +71,7 @@ class Calibration:
         if self.temperature != 1:
             scores.div_(self.temperature)
         scores.sub_(scores.logsumexp(1, keepdim=True))
+        _to_logits(scores)
         scores.mul_(self.slope).add_(shift[:, None].to(scores.dtype))
         scores.sigmoid_().clamp_max_(MOST)
 
@@ -93,6 +95,16 @@ class Calibration:
             return cls(**data)
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise StorageError(f"{path}: damaged ({error}); calibrate the model again") from error
+
+
+def _to_logits(scores: Tensor) -> None:
+    """Turn logs of probabilities that add up to 1, row by row, into logits, in place.
+
+    Both are the same but for large probabilities, of which there are few.
+    """
+    best = scores.topk(min(_LARGE, scores.shape[1]), 1)
+    others = torch.log1p(-best.values.exp().clamp_max(MOST))
+    scores.scatter_(1, best.indices, best.values - others)
 
 
 def mean_answers(facts: Facts, relation_count: int) -> Floats:

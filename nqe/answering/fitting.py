@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from nqe.answering.calibration import KINDS, Calibration, mean_answers
-from nqe.answering.reliability import Reliability, measure
+from nqe.answering.calibration import KINDS, MOST, Calibration, mean_answers
+from nqe.answering.reliability import Reliability, measure, without
 from nqe.answering.swapping import calibration_queries
 from nqe.errors import NqeError
 from nqe.graph.dataset import Dataset
@@ -26,7 +26,8 @@ Floats = npt.NDArray[np.float64]
 
 QUERIES = 4_000
 TOP, DRAWN = 20, 20
-TEMPERATURES = (0.7, 1.0, 1.4)
+AT_ONCE = 256
+TEMPERATURES = (0.7, 1.0, 1.4, 2.0)
 PRIOR = 4.0
 """How firmly a relation's own offset is held at 0."""
 _STEPS = 30
@@ -36,7 +37,7 @@ _STEPS = 30
 class Samples:
     """Entities that are answers or are not, with what a calibration goes by."""
 
-    scores: Floats  # (samples,) log softmax
+    logs: Floats  # (samples, temperatures) log softmax
     place: Integers  # (samples,) relation and slot, as one number
     right: Floats  # (samples,) 1 or 0
     weight: Floats  # (samples,) how many entities each stands for
@@ -84,10 +85,9 @@ def fit(model: Model, dataset: Dataset, seed: int = 0) -> Calibration:
     rng = np.random.default_rng(seed)
     table, stated = calibration_queries(dataset, "valid", "train", QUERIES, rng)
     plain = plain_calibration(dataset, model.relation_count)
-    fits = [
-        _fit(replace(plain, temperature=one), draw(model, table, stated, one, seed))
-        for one in TEMPERATURES
-    ]
+    samples = draw(model, table, stated, rng)
+    starts = [replace(plain, temperature=one) for one in TEMPERATURES]
+    fits = [_fit(start, samples, column) for column, start in enumerate(starts)]
     return min(fits, key=lambda pair: pair[1])[0]
 
 
@@ -96,16 +96,14 @@ def plain_calibration(dataset: Dataset, relation_count: int) -> Calibration:
     return Calibration.plain(mean_answers(dataset.splits["train"], relation_count))
 
 
-def draw(model: Model, table: QueryTable, stated: Ragged, temperature: float, seed: int) -> Samples:
+def draw(model: Model, table: QueryTable, stated: Ragged, rng: np.random.Generator) -> Samples:
     """The best entities, the right ones, and some drawn evenly, of every query; none stated."""
-    rng = np.random.default_rng(seed)
     runner, parts = EmbeddingRunner(model), []
     steps = table.steps.values[table.steps.offset[:-1]]
     place = steps[:, STEP.RELATION] * KINDS + np.minimum(steps[:, STEP.ASKED], FIRST_QUALIFIER)
-    for first in range(0, len(table), 256):
-        rows = np.arange(first, min(first + 256, len(table)))
-        scores = runner.run(table.take(rows)).block(0, model.entity_count).clone()
-        scores = (scores / temperature).log_softmax(1).cpu()
+    for first in range(0, len(table), AT_ONCE):
+        rows = np.arange(first, min(first + AT_ONCE, len(table)))
+        scores = runner.run(table.take(rows)).block(0, model.entity_count).cpu()
         parts.append(_drawn(scores, table.easy.take(rows), stated.take(rows), place[rows], rng))
     return Samples(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
@@ -114,32 +112,37 @@ def _drawn(
     scores: torch.Tensor, right: Ragged, stated: Ragged, place: Integers, rng: np.random.Generator
 ) -> tuple[Floats, Integers, Floats, Floats]:
     queries, entities = scores.shape
-    is_right, open_ = (
-        torch.zeros(scores.shape, dtype=torch.bool),
-        torch.ones(scores.shape, dtype=torch.bool),
+    drawn = rng.integers(entities, size=(queries, DRAWN))
+    best = without(scores, stated).topk(min(TOP, entities), 1).indices.numpy()
+    rows = np.arange(queries)[:, None]
+    # Each entity once, by the first reason to have it.
+    keys = np.concatenate(
+        [
+            right.owner * entities + right.values,
+            (rows * entities + best).ravel(),
+            (rows * entities + drawn).ravel(),
+        ]
     )
-    is_right[right.owner, right.values] = True
-    open_[stated.owner, stated.values] = False
-    weight = torch.zeros(scores.shape)
-    drawn = torch.from_numpy(rng.integers(entities, size=(queries, DRAWN)))
-    weight.scatter_(1, drawn, entities / DRAWN)
-    best = scores.masked_fill(~open_, -torch.inf).topk(min(TOP, entities), 1).indices
-    weight.scatter_(1, best, 1.0)
-    weight[is_right] = 1.0
-    weight[~open_] = 0
-    row, column = weight.nonzero(as_tuple=True)
+    keys, first = np.unique(keys, return_index=True)
+    lacking = ~np.isin(keys, stated.owner * entities + stated.values)
+    keys, first = keys[lacking], first[lacking]
+    row, column = np.divmod(keys, entities)
+    logs = [(scores / one).log_softmax(1)[row, column] for one in TEMPERATURES]
+    is_drawn = first >= len(right.values) + best.size
     return (
-        scores[row, column].double().numpy(),
-        place[row.numpy()],
-        is_right[row, column].double().numpy(),
-        weight[row, column].double().numpy(),
+        torch.stack(logs, 1).double().numpy(),
+        place[row],
+        (first < len(right.values)).astype(np.float64),
+        np.where(is_drawn, entities / DRAWN, 1.0),
     )
 
 
-def _fit(start: Calibration, samples: Samples) -> tuple[Calibration, float]:
+def _fit(start: Calibration, samples: Samples, column: int) -> tuple[Calibration, float]:
     """The best slope, cardinality and offset, then each relation's own; and the loss."""
     answers = np.log(start.answers.ravel()[samples.place]).astype(np.float64)
-    features = np.stack([samples.scores, answers, np.ones_like(answers)], axis=1)
+    logs = samples.logs[:, column]
+    logits = logs - np.log1p(-np.minimum(np.exp(logs), MOST))
+    features = np.stack([logits, answers, np.ones_like(answers)], axis=1)
     values = np.array([1.0, 1.0, 0.0])
     for _ in range(_STEPS):
         told = _sigmoid(features @ values)

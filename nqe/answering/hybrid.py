@@ -148,11 +148,12 @@ class HybridRun:
         bindings = self.bindings(steps)
         owner = np.repeat(steps, np.diff(bindings.start)).tolist()
         join = JOINS[self.options.join]
-        both = self.rows.new_empty(1, 2, self.rows.shape[1])
+        weights = torch.from_numpy(bindings.weight).to(self.rows.device)
         for chosen, chances in Chances.of(bindings, self.knowledge, self.calibration).blocks():
-            for row, chance in zip(range(chosen.start, chosen.stop), chances, strict=True):
-                both[0, 0], both[0, 1] = float(bindings.weight[row]), chance
-                join(self.rows[owner[row]], self.logic.conjoin(both)[0])
+            weight = weights[chosen, None].expand_as(chances)
+            weighted = self.logic.conjoin(torch.stack((weight, chances), 1))
+            for step, chance in zip(owner[chosen], weighted, strict=True):
+                join(self.rows[step], chance)
 
     def _connect(self, step: int) -> None:
         inputs = np.flatnonzero(self.table.steps[:, STEP.PARENT] == step)

@@ -80,7 +80,7 @@ def measure(
         rows = np.arange(first, min(first + AT_ONCE, len(table)))
         some = table.take(rows)
         scores = EmbeddingRunner(model).run(some).block(0, model.entity_count).clone()
-        best = _best_not_stated(scores, stated.take(rows))
+        best = without(scores, stated.take(rows)).argmax(1)
         right.append(_is_right(best, some.easy))
         for name, calibration in calibrations.items():
             chances = scores.clone()
@@ -104,10 +104,11 @@ def plot(reliabilities: dict[str, Reliability], path: Path) -> None:
     figure.savefig(path, format=form)
 
 
-def _best_not_stated(scores: torch.Tensor, stated: Ragged) -> torch.Tensor:
-    open_scores = scores.clone()
-    open_scores[torch.from_numpy(stated.owner), torch.from_numpy(stated.values)] = -torch.inf
-    return open_scores.argmax(1)
+def without(scores: torch.Tensor, stated: Ragged) -> torch.Tensor:
+    """The scores, those of what is stated so low that nothing is lower."""
+    scores = scores.clone()
+    scores[torch.from_numpy(stated.owner), torch.from_numpy(stated.values)] = -torch.inf
+    return scores
 
 
 def _is_right(best: torch.Tensor, answers: Ragged) -> Floats:
