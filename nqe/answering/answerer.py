@@ -32,7 +32,7 @@ MODES = ("hybrid", "embedding", "exact")
 class Answerer:
     """Answers questions over the known facts of a graph, with a model for what they lack.
 
-    `facts` names the splits of a data set that are known. Without a calibration, probabilities
+    `facts` names the splits of a data set that are known; a graph has `all` or `none`. Without a calibration, probabilities
     are the model's softmax times the mean number of answers, which ranks well and means little.
     """
 
@@ -46,7 +46,7 @@ class Answerer:
         logic: str | None = None,
         options: HybridOptions | None = None,
     ) -> None:
-        known = graph.known(facts) if isinstance(graph, Dataset) else graph
+        known = _known(graph, facts)
         self.knowledge = Knowledge(model, known)
         if calibration is None:
             answers = mean_answers(known.facts, len(known.vocabulary.relations))
@@ -177,8 +177,32 @@ class Answerer:
         answers = zip(chosen.tolist(), best.values.tolist(), known, strict=True)
         return Answers(plan, mode, tuple(self.entity_answer(*one) for one in answers))
 
+    def number(self, entity: int | str) -> int:
+        """The number of an entity: itself, or that of an id or label."""
+        names = self.graph.vocabulary.entities
+        number = names.resolve(entity) if isinstance(entity, str) else int(entity)
+        if not 0 <= number < len(names):
+            raise NqeError(f"there is no entity number {number}; they go to {len(names) - 1}")
+        return number
+
     def entity_answer(self, entity: int, probability: float, known: bool) -> Answer:
         """An entity as an answer."""
         names = self.graph.vocabulary.entities
         seen = self.knowledge.knows(entity)
         return Answer(entity, names.ids[entity], names.labels[entity], probability, known, seen)
+
+
+def _known(graph: Graph | Dataset, facts: str) -> Graph:
+    """The facts that are known."""
+    if isinstance(graph, Dataset):
+        return graph.known(facts)
+    match facts.strip():
+        case "all":
+            return graph
+        case "none":
+            return Graph(graph.vocabulary, empty())
+        case _:
+            raise NqeError(
+                f"a graph has no splits, so its facts are all or none, not '{facts}'; "
+                "give the data set"
+            )

@@ -147,12 +147,11 @@ def explain(
     plan = query if isinstance(query, Plan) else bind(query, graph)
     run = answerer.run([plan])
     row = run.rows[-1]
-    names = graph.vocabulary.entities
     if entity is None:
         entity = int(row.argmax())
         if not float(row[entity]):
             raise NqeError("the query has no possible answer, so there is nothing to explain")
-    number = names.resolve(entity) if isinstance(entity, str) else entity
+    number = answerer.number(entity)
     explainer = Explainer(plan, run)
     views = _Views(plan, run, explainer, truth, top)
     return Explanation(

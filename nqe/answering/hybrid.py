@@ -25,8 +25,8 @@ from nqe.model.logic import Logic
 from nqe.query.exact_batch import StepSets, StepTable, run_table
 from nqe.query.plan import STEP, Op
 
-SCORES = 2**22
-"""So many scores exist at a time."""
+SCORES, BINDINGS = 2**22, 8
+"""So many scores exist at a time, or those of so many bindings."""
 ROWS = 2**26
 """So many probabilities of steps exist at a time."""
 
@@ -81,7 +81,7 @@ class Chances:
 
     def blocks(self) -> Iterator[tuple[slice, Tensor]]:
         """Ranges of bindings, and the chances by each, (bindings, entities)."""
-        at_once = max(1, SCORES // max(self.knowledge.entity_count, 1))
+        at_once = max(BINDINGS, SCORES // max(self.knowledge.entity_count, 1))
         for first in range(0, len(self.bindings), at_once):
             chosen = slice(first, min(first + at_once, len(self.bindings)))
             yield chosen, self._block(chosen)

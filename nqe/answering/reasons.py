@@ -120,12 +120,14 @@ class Explainer:
         self.plan, self.run = plan, run
         self.graph = run.knowledge.graph
         self.result: Result = execute(plan, self.graph)
+        # What is certain is proved without negations, though the exact answers have some.
+        self.certain = Result(plan, self.graph, tuple(run.certain.sets()))
 
     def reason(self, entity: int, number: int | None = None) -> Reason:
         """Why an entity is as likely as it is, in a step's set or in the target's."""
         number = len(self.plan.steps) - 1 if number is None else number
         if self._chance(number, entity) == 1:
-            return self._of_proof(prove_step(self.result, number, entity))
+            return self._of_proof(prove_step(self.certain, number, entity))
         step = self.plan.steps[number]
         match step.op:
             case Op.PROJECTION:

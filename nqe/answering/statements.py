@@ -133,7 +133,7 @@ def suggest(
     the entity: an unlikely relation has likely ends too. `among` are the ends to choose from.
     """
     names = answerer.graph.vocabulary
-    number = names.entities.resolve(entity) if isinstance(entity, str) else entity
+    number = answerer.number(entity)
     relations: Sequence[int] = range(len(names.relations))
     if relation is not None:
         relations = [names.relations.resolve(relation)]
@@ -141,7 +141,10 @@ def suggest(
     found = _Best(CHECKED * top)
     plans = [_one_hop(one, number, slot) for one, slot in asked]
     for place, row in enumerate(answerer.rows(plans)):
-        found.add(place, _lacking(row, among))
+        lacking = _lacking(row, among)
+        if asked[place][1] == SUBJECT:
+            lacking[number] = 0  # What it may be to itself was found as an object.
+        found.add(place, lacking)
     triples = [(*asked[place], other, chance) for place, other, chance in found.pairs()]
     back = [_one_hop(one, other, 1 - slot) for one, slot, other, _ in triples]
     rows = answerer.rows(back)

@@ -33,15 +33,16 @@ def calibration_queries(
     table = table.take(rng.permutation(len(table))[:count])
     table = swapped(table, len(table) // 2, rng)
     answers = _answers(table, full)
-    table = replace(table, easy=answers, hard=_none(len(table)), missing=_none(len(table)))
+    none = _none(len(table))
+    table = replace(table, easy=answers, hard=none, missing=none, answer_count=answers.lengths)
     return table, _answers(table, dataset.known(known))
 
 
 def swapped(table: QueryTable, count: int, rng: np.random.Generator) -> QueryTable:
     """The queries, in the first so many of them an anchor changed for one of another query.
 
-    That is one with the same relation and slot, where there is one, so that the new question
-    sounds as likely as the old.
+    That is another one with the same relation and slot, where there is one, so that the new
+    question sounds as likely as the old.
     """
     slots = table.slots.values.copy()
     owner = table.slots.owner
@@ -55,12 +56,22 @@ def swapped(table: QueryTable, count: int, rng: np.random.Generator) -> QueryTab
         relation * KINDS + np.minimum(place, FIRST_QUALIFIER),
     )
     known = np.flatnonzero(slots[:, SLOT.KIND] == Kind.KNOWN)
-    order = known[np.argsort(key[known], kind="stable")]
-    start = np.searchsorted(key[order], key[chosen])
-    end = np.searchsorted(key[order], key[chosen], side="right")
-    drawn = order[start + rng.integers(np.maximum(end - start, 1))]
+    filler = slots[:, SLOT.FILLER]
+    exact = key * (int(filler.max(initial=0)) + 1) + filler
+    order = known[np.argsort(exact[known], kind="stable")]
+    start, end = _range(key[order], key[chosen])
+    same, after = _range(exact[order], exact[chosen])
+    others = end - start - (after - same)
+    place = start + rng.integers(np.maximum(others, 1))
+    place += np.where(place >= same, after - same, 0)
+    drawn = order[np.where(others > 0, place, same)]
     slots[chosen, SLOT.FILLER] = table.slots.values[drawn, SLOT.FILLER]
     return replace(table, slots=Ragged(table.slots.offset, slots))
+
+
+def _range(ordered: Integers, values: Integers) -> tuple[Integers, Integers]:
+    """Where each of some values begins and ends among ordered ones."""
+    return np.searchsorted(ordered, values), np.searchsorted(ordered, values, side="right")
 
 
 def _one_each(anchors: Integers, owner: Integers, rng: np.random.Generator) -> Integers:

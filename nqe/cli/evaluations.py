@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from nqe.cli import printing
-from nqe.cli.choices import JsonOption, open_dataset
+from nqe.cli.choices import DeviceOption, GraphOption, JsonOption, RunArgument, open_dataset
+from nqe.cli.models import RunModel
 from nqe.cli.results import View, check_among, check_format, print_sheets
 from nqe.errors import NqeError
-from nqe.settings import DEVICES
 
 if TYPE_CHECKING:
     from nqe.evaluation import LinkReport, Ranking, Report, Runner
-    from nqe.graph import Dataset, Vocabulary
     from nqe.sampling import QueryTable
+
+EMBEDDING, HYBRID = "embedding", "hybrid"
+KNOWN = {"test": ("train", "valid")}
+"""What is known when the queries of a split are answered, where that is more than train."""
 
 FormatOption = Annotated[str, typer.Option("--format", help="table, markdown, latex, json or csv.")]
 
@@ -29,9 +31,7 @@ def add_to(app: typer.Typer) -> None:
 
 
 def evaluate(
-    run: Annotated[
-        str, typer.Argument(metavar="RUN", help="A folder made by `nqe train`, or a checkpoint.")
-    ],
+    run: RunArgument,
     queries: Annotated[
         str,
         typer.Argument(
@@ -60,35 +60,53 @@ def evaluate(
     ] = None,
     form: FormatOption = "table",
     plot: Annotated[str | None, typer.Option("--plot", help="Draw MRR to this file.")] = None,
-    graph: Annotated[
-        str | None, typer.Option("--graph", help="Where the graph is now, if it was moved.")
+    mode: Annotated[
+        str | None, typer.Option("--mode", help="embedding, or hybrid; embedding if absent.")
     ] = None,
+    facts: Annotated[
+        str | None,
+        typer.Option("--facts", help="What hybrid knows, as train,valid; by the split if absent."),
+    ] = None,
+    graph: GraphOption = None,
     limit: Annotated[
         int | None, typer.Option("--limit", min=1, help="Only so many queries a shape.")
     ] = None,
-    device: Annotated[str, typer.Option("--device", help="auto, cpu or cuda.")] = "auto",
+    device: DeviceOption = "auto",
     as_json: JsonOption = False,
 ) -> None:
     """Rank the answers that a model must predict: MRR, Hits@k (Python: nqe.evaluate).
 
     Example: nqe evaluate atlas.run atlas.queries --by shape --by missing
 
-    The report is also kept in RUN, for `nqe compare`, unless only a part was evaluated.
+    The report is also kept in RUN, for `nqe compare`, unless only a part was evaluated, or
+    --facts was given. What hybrid knows of itself is train, and valid too for test queries.
     """
-    check_among("device", device, DEVICES)
     view = View.of(form, as_json, ties, per or "query", by, plot)
     if link_prediction:
         _refuse_for_links(
-            shapes=shapes, limit=limit, plot=plot, graph=graph, by=by, answers=answers, per=per
+            shapes=shapes,
+            limit=limit,
+            plot=plot,
+            graph=graph,
+            by=by,
+            answers=answers,
+            per=per,
+            mode=mode,
+            facts=facts,
         )
         _evaluate_links(run, queries, split, view, device)
         return
     answers = answers or "hard"
     check_among("answers", answers, ("hard", "easy"))
-    model = _Model.load(run, device)
+    mode = _check_mode(mode or EMBEDDING, facts)
+    model = RunModel.load(run, device)
     manifest = _check_queries(model, queries, graph)
     table = _part(_queries(queries, split), shapes, limit, queries)
-    ranking = _rank(model.runner, table, answers)
+    runner, known = model.runner, None
+    if mode == HYBRID:
+        place = graph or (manifest["dataset"] if model.named is None else None)
+        runner, known = _hybrid(model, queries, place, split, facts)
+    ranking = _rank(runner, table, answers)
     about = {
         "run": run,
         "queries": queries,
@@ -96,10 +114,13 @@ def evaluate(
         "benchmark": _benchmark(manifest, queries),
         "fingerprint": manifest["fingerprint"],
         "trained_on": model.trained_on,
+        "mode": mode,
+        "facts": known,
     }
     view.show(ranking, about)
-    if model.is_run and answers == "hard" and shapes is None and limit is None:
-        _keep(run, f"{split}-{_name(queries)}", view.standard(ranking, about))
+    if model.is_run and answers == "hard" and not (shapes or limit or facts):
+        name = f"{split}-{_name(queries)}" + ("-hybrid" if mode == HYBRID else "")
+        _keep(run, name, view.standard(ranking, about))
 
 
 def compare(
@@ -148,52 +169,6 @@ def compare(
         print_sheets([sheet], form)
 
 
-@dataclass(frozen=True)
-class _Model:
-    """A loaded model and what its run or checkpoint says of it."""
-
-    place: str
-    runner: Runner
-    vocabulary: Vocabulary | None
-    fingerprint: str | None
-    trained_on: str | None
-    is_run: bool
-    """Whether there is a RUN to keep reports in, not a checkpoint alone."""
-
-    @classmethod
-    def load(cls, run: str, device: str) -> _Model:
-        from nqe.model import EmbeddingRunner, load
-        from nqe.model.checkpoint import CHECKPOINT, checkpoint_of, run_manifest
-
-        model = load(run, device)
-        card = CHECKPOINT.manifest(checkpoint_of(Path(run)))
-        manifest = run_manifest(run)
-        return cls(
-            place=run,
-            runner=EmbeddingRunner(model),
-            vocabulary=model.vocabulary,
-            fingerprint=(manifest or card).get("fingerprint"),
-            trained_on=card.get("trained_on"),
-            is_run=manifest is not None,
-        )
-
-    def check(self, where: str, fingerprint: str) -> None:
-        """Refuse what was made from another graph than the model."""
-        if self.fingerprint is not None and self.fingerprint != fingerprint:
-            raise NqeError(
-                f"{where}: of another graph (fingerprint {fingerprint}) than {self.place} was "
-                f"trained on ({self.fingerprint}); give what belongs to the run's graph"
-            )
-
-    def check_vocabulary(self, where: str, dataset: Dataset) -> None:
-        """Refuse a graph whose numbers mean other entities than the model's."""
-        if self.vocabulary is not None and not dataset.vocabulary.same_ids(self.vocabulary):
-            raise NqeError(
-                f"{where}: has other entities or relations than {self.place} was trained on; "
-                "give the graph it was trained on"
-            )
-
-
 def _evaluate_links(run: str, name: str, split: str, view: View, device: str) -> None:
     """Link prediction on a data set's own split."""
     from nqe.cli.progress import EvaluationProgress
@@ -203,7 +178,7 @@ def _evaluate_links(run: str, name: str, split: str, view: View, device: str) ->
 
     dataset = open_dataset(name)
     dataset.split(split)
-    model = _Model.load(run, device)
+    model = RunModel.load(run, device)
     model.check(name, dataset.fingerprint)
     model.check_vocabulary(name, dataset)
     known = _name(name).lower().partition(".")[0]
@@ -226,6 +201,29 @@ def _evaluate_links(run: str, name: str, split: str, view: View, device: str) ->
         _keep(run, f"{split}-{_name(name)}-link-prediction", report)
 
 
+def _check_mode(mode: str, facts: str | None) -> str:
+    check_among("mode", mode, (EMBEDDING, HYBRID))
+    if facts is not None and mode != HYBRID:
+        raise NqeError("--facts has a meaning for --mode hybrid alone; leave it out or change mode")
+    return mode
+
+
+def _hybrid(
+    model: RunModel, queries: str, place: str | None, split: str, facts: str | None
+) -> tuple[Runner, str]:
+    """The hybrid runner over the facts known of a split, and which those are."""
+    from nqe.answering import HybridRunner
+    from nqe.sampling.storage import check_fingerprint
+
+    dataset = model.dataset(place)
+    check_fingerprint(queries, dataset.fingerprint)
+    if facts is None:
+        known = KNOWN.get(split, ("train",))
+        facts = ",".join(name for name in known if name in dataset.splits) or "none"
+    model.note_calibration()
+    return HybridRunner(model.answerer(dataset, facts)), facts
+
+
 def _rank(runner: Runner, table: QueryTable, answers: str) -> Ranking:
     from nqe.cli.progress import EvaluationProgress
     from nqe.evaluation import evaluate as rank
@@ -240,7 +238,7 @@ def _queries(folder: str, split: str) -> QueryTable:
     return load_queries(folder, split)
 
 
-def _check_queries(model: _Model, queries: str, graph: str | None) -> dict[str, Any]:
+def _check_queries(model: RunModel, queries: str, graph: str | None) -> dict[str, Any]:
     """The manifest of a query set that fits the model: both are of the same graph."""
     from nqe.sampling.storage import check_fingerprint, read_manifest
 

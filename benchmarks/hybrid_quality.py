@@ -1,0 +1,188 @@
+"""Embedding against hybrid answers on the sampled WD50K-NFOL test queries, and calibration.
+
+`python benchmarks/hybrid_quality.py` samples the queries and trains a model on all shapes for
+50 minutes, once (kept in build/hybrid), and ranks the hard answers of so many test queries a
+shape three times: by the paper's vectors, by the hybrid runner without any facts, and with the
+train and valid facts known. `--beams` compares beams and joins on validation queries instead.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from machine import DATA, ROOT, describe, markdown_table, write_result
+
+from nqe.answering import Answerer, Calibrated, HybridOptions, HybridRunner, calibrate
+from nqe.evaluation import Report, evaluate
+from nqe.evaluation.evaluator import Ranking, Runner
+from nqe.graph import Dataset
+from nqe.model import EmbeddingRunner, load
+from nqe.query.shapes import SHAPES
+from nqe.readers import read
+from nqe.sampling import QueryTable, sample, save_queries
+from nqe.sampling.presets import PRESETS
+from nqe.sampling.storage import load_queries
+from nqe.settings import RunSettings, TrainSettings
+from nqe.training import train
+
+HOME = ROOT / "build" / "hybrid"
+RUN, QUERIES = HOME / "all-shapes", HOME / "wd50k-nfol"
+MINUTES = 50.0
+WITH_VARIABLE = ("2p", "3p", "pi", "ip", "up", "2cp", "3cp", "inp", "pin", "pni")
+BARS = {"hybrid, no facts": 1.05, "hybrid, train+valid": 1.3}
+EMBEDDING = "embedding"
+
+
+def prepared(dataset: Dataset) -> None:
+    """The queries and the trained model, unless they are there."""
+    if not QUERIES.is_dir():
+        save_queries(sample(dataset, PRESETS["wd50k-nfol"]), QUERIES, "wd50k")
+    settings = RunSettings(train=TrainSettings(minutes=MINUTES, evaluate_minutes=12))
+    if not (RUN / "best").is_dir():
+        train(dataset, RUN, settings=settings, name="wd50k", resume=RUN.is_dir())
+
+
+def some(split: str, count: int) -> QueryTable:
+    """So many queries of each shape."""
+    table = load_queries(QUERIES, split)
+    shapes = np.array(table.shape)
+    return table.take(np.concatenate([np.flatnonzero(shapes == one)[:count] for one in SHAPES]))
+
+
+def hybrid(dataset: Dataset, facts: str, options: HybridOptions | None = None) -> Runner:
+    """The hybrid runner with these facts known."""
+    return HybridRunner(Answerer.load(RUN, dataset, facts=facts, options=options))
+
+
+def mean(report: Report, shapes: Sequence[str] = WITH_VARIABLE) -> float:
+    """The mean MRR over shapes."""
+    by_shape = report.group("shape")
+    return float(np.mean([by_shape[one].mrr for one in shapes]))
+
+
+def beams(dataset: Dataset, count: int) -> str:
+    """Beams, joins and least weights, on validation queries."""
+    table, rows = some("valid", count), []
+    trials = [HybridOptions(beam=beam) for beam in (8, 16, 32, 64, 128)]
+    trials += [HybridOptions(join="max"), HybridOptions(least=1e-2), HybridOptions(least=1e-3)]
+    for options in trials:
+        began = time.perf_counter()
+        report = Report.of(evaluate(hybrid(dataset, "train", options), table))
+        seconds = (time.perf_counter() - began) / len(table)
+        name = f"beam {options.beam}, {options.join}, least {options.least:g}"
+        rows.append((name, f"{mean(report):.4f}", f"{1000 * seconds:.0f}"))
+    return markdown_table(("options", "MRR, variable shapes", "ms a query"), rows)
+
+
+def shape_rows(reports: dict[str, Report]) -> list[tuple[Any, ...]]:
+    """A row a shape, with intervals; where a hybrid is worse beyond them it says so."""
+    rows: list[tuple[Any, ...]] = []
+    first = reports[EMBEDDING].group("shape")
+    for shape in SHAPES:
+        cells = []
+        for report in reports.values():
+            one = report.group("shape")[shape]
+            low, high = one.interval or (one.mrr, one.mrr)
+            worse = " worse" if high < (first[shape].interval or (0.0, 0.0))[0] else ""
+            cells.append(f"{one.mrr:.3f} ({low:.3f}, {high:.3f}){worse}")
+        rows.append((shape, first[shape].queries, *cells))
+    return rows
+
+
+def ratio_rows(reports: dict[str, Report]) -> list[tuple[Any, ...]]:
+    """Means over the shapes in which a projection takes a variable, and over all."""
+    base = mean(reports[EMBEDDING])
+    return [
+        (
+            name,
+            f"{mean(one):.4f}",
+            f"{mean(one) / base:.2f}",
+            BARS.get(name, ""),
+            f"{mean(one, tuple(SHAPES)):.4f}",
+        )
+        for name, one in reports.items()
+    ]
+
+
+def missing_rows(reports: dict[str, Report]) -> list[tuple[Any, ...]]:
+    """By the number of facts that an answer needs and the known facts lack."""
+    groups = {name: one.group("missing") for name, one in reports.items()}
+    return [
+        (key, one.queries, *(f"{group[key].mrr:.4f}" for group in groups.values()))
+        for key, one in groups[EMBEDDING].items()
+    ]
+
+
+def calibration_rows(found: Calibrated) -> list[tuple[Any, ...]]:
+    """What reliability was before and after."""
+    return [
+        (name, f"{one.error:.4f}", f"{one.brier:.4f}", f"{one.base:.4f}")
+        for name, one in (("before", found.before), ("after", found.after))
+    ]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--count", type=int, default=250, help="queries a shape")
+    parser.add_argument("--beams", action="store_true", help="compare beams and joins instead")
+    options = parser.parse_args()
+    dataset = read(DATA / "wd50k")
+    prepared(dataset)
+    if options.beams:
+        write_result("hybrid-beams", "# Beams and joins\n\n" + beams(dataset, options.count))
+        return
+    calibrated = calibrate(RUN, dataset)
+    table = some("test", options.count)
+    runners: dict[str, Runner] = {
+        EMBEDDING: EmbeddingRunner(load(RUN)),
+        "hybrid, no facts": hybrid(dataset, "none"),
+        "hybrid, train+valid": hybrid(dataset, "train,valid"),
+    }
+    reports, times = {}, [time.perf_counter()]
+    for name, runner in runners.items():
+        ranking: Ranking = evaluate(runner, table)
+        reports[name] = Report.of(ranking)
+        times.append(time.perf_counter())
+    seconds = [last - first for first, last in pairwise(times)]
+    write_result("hybrid", text(reports, seconds, calibrated, len(table)))
+
+
+def text(
+    reports: dict[str, Report], seconds: list[float], calibrated: Calibrated, count: int
+) -> str:
+    """The whole result."""
+    names = tuple(reports)
+    spent = zip(names, (f"{1000 * one / count:.0f}" for one in seconds), strict=True)
+    return "\n".join(
+        [
+            "# Embedding and hybrid answers on WD50K-NFOL\n",
+            f"By `benchmarks/hybrid_quality.py`: one model trained on all 16 shapes for "
+            f"{MINUTES:g} minutes (train split), {count:,} test queries, hard answers, filtered, "
+            "per query; 95% bootstrap intervals.\n",
+            markdown_table(("what", "value"), describe(("torch", "numpy"))),
+            f"## Means over {' '.join(WITH_VARIABLE)}\n",
+            markdown_table(
+                ("runner", "MRR", "times embedding", "bar", "all 16"), ratio_rows(reports)
+            ),
+            "## By shape\n",
+            markdown_table(("shape", "queries", *names), shape_rows(reports)),
+            "## By missing links\n",
+            markdown_table(("missing", "queries", *names), missing_rows(reports)),
+            "## Time, all ranks included\n",
+            markdown_table(("runner", "ms a query"), list(spent)),
+            f"## Calibration on one-hop {calibrated.split} queries, half of them swapped\n",
+            markdown_table(
+                ("", "expected calibration error", "Brier score", "base rate's"),
+                calibration_rows(calibrated),
+            ),
+        ]
+    )
+
+
+if __name__ == "__main__":
+    main()
