@@ -13,7 +13,6 @@ from nqe.cli import printing
 
 if TYPE_CHECKING:
     from nqe.graph import Dataset, Graph
-    from nqe.model import EmbeddingRunner
 
 ENTITY = "Romansh"
 
@@ -37,8 +36,14 @@ QUESTIONS = (
 )
 
 HELD_OUT = (
-    "What does Puerto Rico pay in? The train split does not say it.",
-    '?x: currency("Puerto Rico", ?x)',
+    (
+        "What does Puerto Rico pay in? The train split does not say it.",
+        '?x: currency("Puerto Rico", ?x)',
+    ),
+    (
+        "Which countries pay, or paid, in what Puerto Rico pays in?",
+        '?x: currency(?x, ?y) and currency("Puerto Rico", ?y)',
+    ),
 )
 
 
@@ -113,26 +118,39 @@ def _train(dataset: Dataset, output: str, seconds: float) -> None:
     with TrainingProgress() as watch:
         trained = train(dataset, place, settings=settings, name=output, watch=watch)
     printing.say(f"{place}: {trained.steps:,} steps on the train split")
-    runner = EmbeddingRunner(load(place))
-    print_sheets([link_sheet(predict_links(runner, dataset))], "table")
-    _predict(dataset, runner, *HELD_OUT)
+    print_sheets([link_sheet(predict_links(EmbeddingRunner(load(place)), dataset))], "table")
+    _predict(dataset, place)
 
 
-def _predict(dataset: Dataset, runner: EmbeddingRunner, question: str, query: str) -> None:
-    """Show what train states and what the model predicts beyond that."""
-    from nqe.query import bind, execute
+def _predict(dataset: Dataset, place: Path) -> None:
+    """Answer questions whose answers the train split does not state, and explain one of them."""
+    from nqe.answering import Answerer, calibrate, explain
+    from nqe.query import execute
 
-    names, plan = dataset.vocabulary.entities, bind(query, dataset)
-    stated = execute(plan, dataset.known("train")).answers.tolist()
-    true = set(execute(plan, dataset.graph).answers.tolist())
-    printing.heading(question)
-    printing.say(query)
-    printing.say("stated: " + (", ".join(names.name(entity) for entity in stated) or "nothing"))
-    rows = [
-        (names.name(entity), f"{score:.3f}", "held out, true" if entity in true else "")
-        for entity, score in runner.best(plan, 5, stated)
-    ]
-    printing.table(("predicted", "score", "truth"), rows)
+    measured = calibrate(place, dataset)
+    printing.say(
+        f"calibrated: probabilities are off by {measured.after.error:.3f} on average, before by "
+        f"{measured.before.error:.3f}"
+    )
+    answerer = Answerer.load(place, dataset, facts="train")
+    for question, query in HELD_OUT:
+        printing.heading(question)
+        printing.say(query)
+        true = set(execute(query, dataset.graph).answers.tolist())
+        answers = answerer.answer(query)
+        rows = [
+            (
+                one.name,
+                f"{one.probability:.3f}",
+                "stated" if one.known else "predicted",
+                "true" if one.entity in true else "",
+            )
+            for one in answers
+        ]
+        printing.table(("answer", "probability", "", "truth"), rows)
+    predicted = next((one for one in answers if not one.known), answers[0])
+    printing.heading(f"How it came to {predicted.name}")
+    printing.say(str(explain(answerer, query, predicted.entity, top=3, truth=dataset.graph)))
 
 
 def _ask(graph: Graph, question: str, query: str) -> None:
