@@ -6,6 +6,7 @@ import csv
 import io
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -14,8 +15,8 @@ from torch import Tensor
 from typer.testing import CliRunner
 
 import nqe
-from nqe.cli import evaluations
 from nqe.cli.app import app
+from nqe.cli.models import RunModel
 from nqe.errors import NqeError
 from nqe.graph import Dataset
 from nqe.query.plan import STEP
@@ -47,6 +48,17 @@ class Scored:
         return self.scores[:, first:last]
 
 
+class RandomModel(RunModel):
+    """A model of which the vocabulary alone is there."""
+
+    @property
+    def runner(self) -> RandomRunner:
+        return RandomRunner(ord(self.place[-1]), len(ATLAS.vocabulary.entities))
+
+
+NAMES: Any = SimpleNamespace(vocabulary=ATLAS.vocabulary)
+
+
 @pytest.fixture(scope="module")
 def queries(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("evaluated") / "atlas.queries"
@@ -59,20 +71,19 @@ def queries(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def models(monkeypatch: pytest.MonkeyPatch) -> None:
     """A model for every folder: the last letter of its name is the seed."""
 
-    def load(run: str, device: str) -> evaluations._Model:
+    def load(run: str, device: str) -> RandomModel:
         assert device == "auto"
-        runner = RandomRunner(ord(run[-1]), len(ATLAS.vocabulary.entities))
         bare = "bare" in run
-        return evaluations._Model(
+        return RandomModel(
             place=run,
-            runner=runner,
-            vocabulary=ATLAS.vocabulary,
+            model=NAMES,
+            named="atlas",
             fingerprint=None if bare else ATLAS.fingerprint,
             trained_on="train",
             is_run=not bare,
         )
 
-    monkeypatch.setattr(evaluations._Model, "load", load)
+    monkeypatch.setattr(RunModel, "load", load)
 
 
 def typed(*words: str | Path) -> str:
@@ -208,6 +219,9 @@ def test_runs_are_compared(queries: Path, tmp_path: Path) -> None:
         (("--split", "dev"), "no dev queries; the set has train, valid, test"),
         (("--split", "train"), "no query has hard answers to rank; choose"),
         (("--link-prediction", "--limit", "3"), "--limit has no meaning with --link-prediction; "),
+        (("--link-prediction", "--mode", "hybrid"), "--mode has no meaning with --link-prediction"),
+        (("--mode", "exact"), "--mode is 'exact'; choose one of embedding, hybrid"),
+        (("--facts", "train"), "--facts has a meaning for --mode hybrid alone; leave it out"),
         (("--link-prediction",), "not a graph"),
     ],
 )
