@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 from xml.sax.saxutils import escape, quoteattr
@@ -14,6 +14,7 @@ from nqe.query.plan import Plan
 FONT = "Helvetica, Arial, sans-serif"
 FONT_SIZE = 13
 LETTER = 7.2  # the mean width of a letter at that size
+NOTE_SIZE, NOTE_LETTER, LINE = 11, 6.0, 14
 ROW = 46
 GAP = 96
 MARGIN = 16
@@ -47,12 +48,16 @@ class Box:
         return self.node.kind in ("and", "or", "not", "any", "target")
 
 
-def svg(plan: Plan, vocabulary: Vocabulary) -> str:
-    """The plan's computational graph as an SVG document."""
+def svg(
+    plan: Plan, vocabulary: Vocabulary, notes: Mapping[int, Sequence[str]] | None = None
+) -> str:
+    """The plan's computational graph as an SVG document; `notes` are lines below a step."""
     drawing = draw(plan, vocabulary)
-    boxes = _place(drawing)
+    below = _below(drawing, notes or {})
+    boxes = _place(drawing, below)
+    lines = max((len(one) for one in below.values()), default=0)
     width = max(box.x + box.width / 2 for box in boxes.values()) + MARGIN
-    height = max(box.y for box in boxes.values()) + RADIUS + MARGIN
+    height = max(box.y for box in boxes.values()) + RADIUS + MARGIN + lines * LINE
     size = f'width="{width:.0f}" height="{height:.0f}" viewBox="0 0 {width:.0f} {height:.0f}"'
     title = escape(str(plan.query(vocabulary)))
     parts = [
@@ -64,20 +69,49 @@ def svg(plan: Plan, vocabulary: Vocabulary) -> str:
         f'<rect width="{width:.0f}" height="{height:.0f}" fill="white"/>',
         *(_edge(edge, boxes) for edge in drawing.edges),
         *(line for box in boxes.values() for line in _node(box)),
+        *(line for name, one in below.items() for line in _note(boxes[name], one)),
         "</svg>",
     ]
     return "\n".join(parts) + "\n"
 
 
-def _place(drawing: Drawing) -> dict[str, Box]:
+def _below(drawing: Drawing, notes: Mapping[int, Sequence[str]]) -> dict[str, Sequence[str]]:
+    """The notes by the names of nodes; those of the last step stand at the target."""
+    of_step = {node.step: node.name for node in drawing.nodes if node.step is not None}
+    last = max(of_step)
+    return {
+        drawing.nodes[-1].name if step == last else of_step[step]: lines
+        for step, lines in notes.items()
+        if lines
+    }
+
+
+def _note(box: Box, lines: Sequence[str]) -> Iterator[str]:
+    for number, line in enumerate(lines):
+        y = box.y + RADIUS + (number + 1) * LINE - 2
+        yield (
+            f'<text x="{box.x:.1f}" y="{y:.1f}" text-anchor="middle" font-size="{NOTE_SIZE}" '
+            f'fill="#333">{escape(line)}</text>'
+        )
+
+
+def _place(drawing: Drawing, below: Mapping[str, Sequence[str]]) -> dict[str, Box]:
     """Columns by the distance from the target, rows so that inputs stand around their user."""
     level: dict[str, int] = {}
     rows: dict[str, float] = {}
     _lay(drawing, drawing.nodes[-1], 0, level, rows, count())
     deepest = max(level.values())
     widths = {node.name: _width(node) for node in drawing.nodes}
+    note_widths = {
+        name: max(len(line) for line in lines) * NOTE_LETTER for name, lines in below.items()
+    }
+    row = ROW + max((len(lines) for lines in below.values()), default=0) * LINE
     column_width = [
-        max(widths[name] for name, one in level.items() if one == number)
+        max(
+            max(widths[name], note_widths.get(name, 0))
+            for name, one in level.items()
+            if one == number
+        )
         for number in range(deepest + 1)
     ]
     labels = [
@@ -95,7 +129,7 @@ def _place(drawing: Drawing) -> dict[str, Box]:
         node.name: Box(
             node,
             middle[level[node.name]],
-            MARGIN + RADIUS + rows[node.name] * ROW,
+            MARGIN + RADIUS + rows[node.name] * row,
             widths[node.name],
         )
         for node in drawing.nodes
