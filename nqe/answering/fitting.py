@@ -60,8 +60,7 @@ def calibrate(run: str | Path, dataset: Dataset, device: str = "auto") -> Calibr
     It is fitted on the validation split, which the model must not have learnt from.
     """
     folder = checkpoint_of(Path(run))
-    learnt = str(CHECKPOINT.manifest(folder).get("trained_on") or "")
-    if "valid" in learnt.split(","):
+    if learnt_from_valid(folder):
         raise NqeError(
             f"{run}: learnt from the validation split, which calibrating needs unseen; "
             "train on train alone"
@@ -78,6 +77,12 @@ def calibrate(run: str | Path, dataset: Dataset, device: str = "auto") -> Calibr
     measured = measure(model, both, dataset, split, known)
     calibration.save(folder)
     return Calibrated(folder, split, measured["before"], measured["after"])
+
+
+def learnt_from_valid(checkpoint: Path) -> bool:
+    """Whether the facts that the model of a checkpoint learnt from include the valid split."""
+    learnt = str(CHECKPOINT.manifest(checkpoint).get("trained_on") or "")
+    return bool({"valid", "all"} & {name.strip() for name in learnt.split(",")})
 
 
 def fit(model: Model, dataset: Dataset, seed: int = 0) -> Calibration:

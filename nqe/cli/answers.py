@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from nqe.cli import printing
+from nqe.errors import NqeError
 from nqe.graph.entities import EntitySet
 from nqe.graph.graph import Graph
 from nqe.query.exact import Result, execute
@@ -16,6 +18,9 @@ STEP_NAMES = 6
 
 class Asker:
     """Asks a graph and shows what it says."""
+
+    at_once = 1
+    """A query of a file is answered as soon as it is read."""
 
     def __init__(
         self,
@@ -34,8 +39,15 @@ class Asker:
             self._among = execute(among, graph, max_bindings=max_bindings).sets[-1]
 
     def show(self, query: str) -> None:
-        """Print the answers for a person."""
-        result = execute(query, self.graph, max_bindings=self._max_bindings)
+        """Print the answers of a query for a person."""
+        self.print(self._result(query))
+
+    def answer(self, queries: Sequence[str]) -> list[Result | NqeError]:
+        """What each query gives; a query in error gives its error."""
+        return [self._result_or_error(query) for query in queries]
+
+    def print(self, result: Result) -> None:
+        """Print answers for a person."""
         answers = self._answers(result)
         limit = self.top or SHOWN
         names = self.graph.vocabulary.entities
@@ -43,7 +55,7 @@ class Asker:
         for warning in result.plan.warnings:
             printing.note(f"nqe: note: {warning}")
         if self.steps:
-            self._show_steps(result)
+            show_steps(result)
         if rows:
             printing.table(("id", "label", "description"), rows)
         if len(answers) > limit:
@@ -54,18 +66,26 @@ class Asker:
                 printing.say()
                 printing.say(str(result.proof(entity)))
 
-    def as_json(self, query: str) -> dict[str, Any]:
+    def to_json(self, query: str, result: Result) -> dict[str, Any]:
         """The answers as one JSON object; every one is stated, so known."""
-        result = execute(query, self.graph, max_bindings=self._max_bindings)
         answers = self._answers(result)
         shown = answers if self.top is None else answers[: self.top]
         data: dict[str, Any] = {"query": query, "count": len(answers)}
         data["answers"] = [self._answer(result, entity) for entity in shown]
         if self.steps:
-            data["steps"] = [self._step(result, number) for number in range(len(result.sets))]
+            data["steps"] = steps_json(result, self.top)
         if result.plan.warnings:
             data["warnings"] = list(result.plan.warnings)
         return data
+
+    def _result(self, query: str) -> Result:
+        return execute(query, self.graph, max_bindings=self._max_bindings)
+
+    def _result_or_error(self, query: str) -> Result | NqeError:
+        try:
+            return self._result(query)
+        except NqeError as error:
+            return error
 
     def _answers(self, result: Result) -> list[int]:
         entities = result.sets[-1] if self._among is None else result.sets[-1] & self._among
@@ -83,29 +103,36 @@ class Asker:
             data["proof"] = result.proof(entity).to_json()
         return data
 
-    def _step(self, result: Result, number: int) -> dict[str, Any]:
-        step, entities = result.plan.steps[number], result.sets[number]
-        ids = self.graph.vocabulary.entities.ids
-        listed = entities.listed(self.graph.entity_count)
-        shown = listed if self.top is None else listed[: self.top]
-        return {
-            "step": number + 1,
-            "variable": step.variable,
-            "operator": step.op.word,
-            "inputs": [one + 1 for one in step.inputs],
-            "says": step_words(result.plan, number, self.graph.vocabulary),
-            "count": len(listed),
-            "entities": [ids[entity] for entity in shown.tolist()],
-        }
 
-    def _show_steps(self, result: Result) -> None:
-        names = self.graph.vocabulary.entities
-        rows = []
-        for number, (step, entities) in enumerate(zip(result.plan.steps, result.sets, strict=True)):
-            listed = entities.listed(self.graph.entity_count)
-            some = ", ".join(names.name(entity) for entity in listed[:STEP_NAMES].tolist())
-            more = ", …" if len(listed) > STEP_NAMES else ""
-            says = step_words(result.plan, number, self.graph.vocabulary)
-            inputs = ", ".join(str(one + 1) for one in step.inputs)
-            rows.append((number + 1, f"?{step.variable}", says, inputs, len(listed), some + more))
-        printing.table(("step", "variable", "says", "of", "entities", "such as"), rows)
+def steps_json(result: Result, top: int | None) -> list[dict[str, Any]]:
+    """The set of every step as JSON data; so many entities of each."""
+    ids, count = result.graph.vocabulary.entities.ids, result.graph.entity_count
+    data = []
+    for number, (step, entities) in enumerate(zip(result.plan.steps, result.sets, strict=True)):
+        listed = entities.listed(count)
+        data.append(
+            {
+                "step": number + 1,
+                "variable": step.variable,
+                "operator": step.op.word,
+                "inputs": [one + 1 for one in step.inputs],
+                "says": step_words(result.plan, number, result.graph.vocabulary),
+                "count": len(listed),
+                "entities": [ids[entity] for entity in listed[:top].tolist()],
+            }
+        )
+    return data
+
+
+def show_steps(result: Result) -> None:
+    """Print the set of every step."""
+    names = result.graph.vocabulary.entities
+    rows = []
+    for number, (step, entities) in enumerate(zip(result.plan.steps, result.sets, strict=True)):
+        listed = entities.listed(result.graph.entity_count)
+        some = ", ".join(names.name(entity) for entity in listed[:STEP_NAMES].tolist())
+        more = ", …" if len(listed) > STEP_NAMES else ""
+        says = step_words(result.plan, number, result.graph.vocabulary)
+        inputs = ", ".join(str(one + 1) for one in step.inputs)
+        rows.append((number + 1, f"?{step.variable}", says, inputs, len(listed), some + more))
+    printing.table(("step", "variable", "says", "of", "entities", "such as"), rows)

@@ -69,6 +69,12 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> None:
     console().print(drawn)
 
 
+def chance(probability: float) -> str:
+    """A probability to four places; one that is smaller than that by its first digits."""
+    small = 0 < probability < 0.00005
+    return f"{probability:.1e}" if small else f"{probability:.4f}"
+
+
 def json_line(value: Any) -> None:
     """One JSON object on one line."""
     print(json.dumps(_plain(value), ensure_ascii=False))

@@ -111,6 +111,21 @@ class EvaluationProgress(_ProgressLine):
         self._move(done, done, "ranking")
 
 
+class AnsweringProgress(_ProgressLine):
+    """Watches the answering of a file of queries."""
+
+    def __init__(self) -> None:
+        super().__init__("queries")
+
+    def start(self, total: int) -> None:
+        """So many queries are to be answered."""
+        self._begin("answering", total)
+
+    def update(self, done: int) -> None:
+        """So many are."""
+        self._move(done, done, "answering")
+
+
 class TrainingProgress(_ProgressLine):
     """Watches a training."""
 

@@ -1,94 +1,27 @@
-"""Commands about questions: ask, plan, sparql, shapes, shell."""
+"""Commands about questions: plan, sparql, shapes, shell."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from nqe.cli import printing
 from nqe.cli.choices import FactsOption, GraphArgument, JsonOption, open_dataset
-from nqe.errors import NqeError
 
 if TYPE_CHECKING:
     from nqe.graph import Graph
 
 QueryArgument = Annotated[str, typer.Argument(metavar="QUERY", help="A query, as ?x: p(?x, a).")]
-PART_FAILED = 1
 
 
 def add_to(app: typer.Typer) -> None:
     """Register the commands."""
-    app.command()(ask)
     app.command()(plan)
     app.command()(sparql)
     app.command()(shapes)
     app.command()(shell)
-
-
-def ask(
-    graph: GraphArgument,
-    query: Annotated[
-        str | None, typer.Argument(metavar="[QUERY]", help="A query, as ?x: p(?x, a).")
-    ] = None,
-    facts: FactsOption = "all",
-    top: Annotated[int | None, typer.Option("--top", min=1, help="Answers to show.")] = None,
-    among: Annotated[
-        str | None, typer.Option("--among", help="Keep answers that also answer this query.")
-    ] = None,
-    steps: Annotated[bool, typer.Option("--steps", help="Show every step's set.")] = False,
-    proof: Annotated[bool, typer.Option("--proof", help="Show why each is an answer.")] = False,
-    file: Annotated[
-        str | None, typer.Option("--file", help="Ask one query a line of a file, or of -.")
-    ] = None,
-    max_bindings: Annotated[
-        int | None, typer.Option("--max-bindings", min=1, help="Facts a step may look at.")
-    ] = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Answer a logical question from the facts that are stated (Python: nqe.execute).
-
-    Example: nqe ask atlas '?x: borders(?x, France) and not speaks(?x, German)'
-    """
-    from nqe.cli.answers import Asker
-    from nqe.query.exact import MAX_BINDINGS
-
-    if (query is None) == (file is None):
-        raise NqeError("ask needs a query, or --file with one query a line; give one of them")
-    known = open_dataset(graph).known(facts)
-    asker = Asker(known, among, max_bindings or MAX_BINDINGS, top, steps=steps, proof=proof)
-    if file is not None:
-        failed = _ask_file(asker, file, as_json)
-        raise typer.Exit(PART_FAILED if failed else 0)
-    assert query is not None
-    if as_json:
-        printing.json_line(asker.as_json(query))
-    else:
-        asker.show(query)
-
-
-def _ask_file(asker: Any, file: str, as_json: bool) -> int:
-    """Ask every line; a query in error does not stop the rest. Gives the number of those."""
-    from nqe.readers.source import Source
-
-    failed = 0
-    with Source(file) as source:
-        for number, line in source.lines():
-            if line.lstrip().startswith("#"):
-                continue
-            try:
-                if as_json:
-                    printing.json_line(asker.as_json(line))
-                else:
-                    printing.heading(line)
-                    asker.show(line)
-            except NqeError as error:
-                failed += 1
-                if as_json:
-                    printing.json_line({"query": line, "error": str(error)})
-                printing.note(f"nqe: {file}:{number}: {error}")
-    return failed
 
 
 def plan(

@@ -41,18 +41,14 @@ class View:
         """The view that the options ask for, checked before any work is done."""
         from nqe.evaluation.ranks import TIES
         from nqe.evaluation.report import GROUPS, PER
-        from nqe.sampling.pictures import ENDINGS, PICTURES
 
         check_among("per", per, PER)
         choose(TIES, ties, "tie policy")
         groups = tuple(dict.fromkeys(part.strip() for one in by or () for part in one.split(",")))
         for one in groups:
             check_among("by", one, (*GROUPS, "all"))
-        if plot is not None and Path(plot).suffix.lstrip(".") not in PICTURES:
-            raise NqeError(f"{plot}: a plot of no known form; end the name in {ENDINGS}")
         wanted = GROUPS if "all" in groups else groups or ("shape",)
-        picture = None if plot is None else Path(plot)
-        return cls(check_format(form, as_json), ties, per, wanted, picture)
+        return cls(check_format(form, as_json), ties, per, wanted, check_plot(plot))
 
     def report(self, ranking: Ranking, about: dict[str, Any]) -> Report:
         """The report with the averages asked for."""
@@ -97,6 +93,17 @@ def print_sheets(sheets: Iterable[Sheet], form: str) -> None:
                 printing.table(part.columns, marked_rows(part))
         else:
             printing.say(("\n" if number else "") + FORMS[form](sheet).rstrip("\n"))
+
+
+def check_plot(plot: str | None) -> Path | None:
+    """Where a plot is to go; refused before any work is done."""
+    from nqe.sampling.pictures import ENDINGS, PICTURES
+
+    if plot is None:
+        return None
+    if Path(plot).suffix.lstrip(".") not in PICTURES:
+        raise NqeError(f"{plot}: a plot of no known form; end the name in {ENDINGS}")
+    return Path(plot)
 
 
 def check_format(form: str, as_json: bool) -> str:

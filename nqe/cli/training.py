@@ -14,6 +14,7 @@ from nqe.cli.choices import GraphArgument, open_dataset
 from nqe.errors import NqeError
 
 if TYPE_CHECKING:
+    from nqe.graph import Dataset
     from nqe.settings import RunSettings
     from nqe.training import Trained
 
@@ -81,6 +82,9 @@ def train(
         )
     if _is_first():
         _say(trained)
+        _calibrate(trained, graph)
+        folder = "best" if (trained.folder / "best").is_dir() else "last"
+        printing.note(f"the model is in {trained.folder}/{folder}; try `nqe evaluate`")
 
 
 def _settings(
@@ -120,5 +124,28 @@ def _say(trained: Trained) -> None:
     printing.say(f"{trained.folder}: {trained.steps:,} steps in {minutes:.1f} minutes{best}")
     if not trained.new_steps:
         printing.note("it was complete already; for more, raise train.epochs, .steps or .minutes")
-    folder = "best" if (trained.folder / "best").is_dir() else "last"
-    printing.note(f"the model is in {trained.folder}/{folder}; try `nqe evaluate`")
+
+
+def _calibrate(trained: Trained, dataset: Dataset) -> None:
+    """Make the model's probabilities mean something, where it has not learnt from valid."""
+    from nqe.answering import calibrate
+    from nqe.answering.calibration import FILE
+    from nqe.answering.fitting import learnt_from_valid
+    from nqe.model.checkpoint import checkpoint_of
+    from nqe.training.run import Run
+
+    folder = checkpoint_of(trained.folder)
+    has_valid = "valid" in dataset.splits and len(dataset.splits["valid"]) > 0
+    is_done = not trained.new_steps and (folder / FILE).is_file()
+    if is_done or not has_valid or learnt_from_valid(folder):
+        return
+    device = Run.old(trained.folder).settings.train.device
+    try:
+        done = calibrate(trained.folder, dataset, device)
+    except NqeError as error:
+        printing.note(f"nqe: note: not calibrated: {error}")
+        return
+    printing.note(
+        f"calibrated on valid: expected calibration error {done.before.error:.3f} → "
+        f"{done.after.error:.3f} on {done.split}"
+    )
