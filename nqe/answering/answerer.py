@@ -32,8 +32,9 @@ MODES = ("hybrid", "embedding", "exact")
 class Answerer:
     """Answers questions over the known facts of a graph, with a model for what they lack.
 
-    `facts` names the splits of a data set that are known; a graph has `all` or `none`. Without a calibration, probabilities
-    are the model's softmax times the mean number of answers, which ranks well and means little.
+    `facts` names the splits of a data set that are known; a graph has `all` or `none`. Without a
+    calibration, probabilities are the model's softmax times the mean number of answers, which
+    ranks well and means little.
     """
 
     def __init__(
@@ -171,10 +172,10 @@ class Answerer:
             inside[torch.from_numpy(among.listed(len(row))).to(row.device)] = True
             likely &= inside
         most = int(likely.sum())
-        best = row.masked_fill(~likely, -1).topk(most if threshold is not None else min(top, most))
-        chosen = best.indices.cpu().numpy()
+        best = _best(row, likely, most if threshold is not None else min(top, most))
+        chosen = best.cpu().numpy()
         known = execute(plan, self.graph).sets[-1].contains(chosen).tolist()
-        answers = zip(chosen.tolist(), best.values.tolist(), known, strict=True)
+        answers = zip(chosen.tolist(), row[best].tolist(), known, strict=True)
         return Answers(plan, mode, tuple(self.entity_answer(*one) for one in answers))
 
     def number(self, entity: int | str) -> int:
@@ -190,6 +191,15 @@ class Answerer:
         names = self.graph.vocabulary.entities
         seen = self.knowledge.knows(entity)
         return Answer(entity, names.ids[entity], names.labels[entity], probability, known, seen)
+
+
+def _best(row: Tensor, likely: Tensor, count: int) -> Tensor:
+    """The likeliest entities, among equals those with the lowest numbers."""
+    chances = row.masked_fill(~likely, -1)
+    # Of equals topk takes any, so it only tells where to stop.
+    least = chances.topk(count).values.amin() if count else torch.inf
+    among = (chances >= least).nonzero()[:, 0]
+    return among[chances[among].sort(descending=True, stable=True).indices[:count]]
 
 
 def _known(graph: Graph | Dataset, facts: str) -> Graph:

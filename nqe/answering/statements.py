@@ -165,8 +165,10 @@ def together(chances: Iterable[float]) -> float:
 def _atom(statement: str) -> Atom:
     try:
         formula = parse(f"?x: {statement}").formula
-    except QueryError as error:
-        raise QueryError(f"{error}; a statement is written as borders(France, Spain)") from None
+    except QueryError:
+        raise QueryError(
+            f"'{statement}' cannot be read; a statement is written as borders(France, Spain)"
+        ) from None
     if not isinstance(formula, Atom):
         raise QueryError("a statement is one atom, as borders(France, Spain), without and, or, not")
     unknown = [term for term in formula.terms if isinstance(term, Variable)]

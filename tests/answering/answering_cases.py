@@ -1,0 +1,186 @@
+"""Tiny graphs, models, calibrations and random plans over a few names."""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import count
+from typing import Any
+
+import numpy as np
+import torch
+from hypothesis import strategies as st
+from strategies import ENTITIES, RELATIONS, small_facts
+
+from nqe.answering import Answerer, Calibration, HybridOptions
+from nqe.graph import Dataset, Description, Fact, Graph, Vocabulary
+from nqe.model import Model
+from nqe.query import Plan
+from nqe.query.plan import Op, PlanBuilder
+from nqe.query.shapes import Shape, parse_shape
+from nqe.settings import ModelSettings
+
+# A fact of every name, so that all the graphs have the vocabulary of the model.
+EVERY_NAME = [Fact(name, RELATIONS[0], ENTITIES[0]) for name in ENTITIES] + [
+    Fact(ENTITIES[0], name, ENTITIES[0]) for name in RELATIONS
+]
+fact_lists = st.lists(small_facts, max_size=12)
+entities = st.integers(0, len(ENTITIES) - 1)
+relations = st.integers(0, len(RELATIONS) - 1)
+POSITIVE = (Op.AND, Op.OR)
+ALL = (*POSITIVE, Op.NOT)
+
+
+def graph_of(facts: list[Fact]) -> Graph:
+    """The facts, and one of every name."""
+    return Graph.of([*EVERY_NAME, *facts])
+
+
+def untrained(vocabulary: Vocabulary, seed: int = 0, **settings: Any) -> Model:
+    """A tiny model with weights large enough for everything to make a difference."""
+    sizes = {"width": 8, "layers": 1, "heads": 2, "feed_forward": 8, "temperature": 3.0}
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        counts = len(vocabulary.entities), len(vocabulary.relations)
+        model = Model(ModelSettings(**(sizes | settings)), *counts, vocabulary)
+        with torch.no_grad():
+            for parameter in model.parameters():
+                parameter.mul_(1.5).add_(torch.randn_like(parameter), alpha=0.2)
+    return model.eval()
+
+
+@cache
+def small_model() -> Model:
+    """The model of all the graphs with the few names."""
+    return untrained(graph_of([]).vocabulary)
+
+
+def odd_calibration(relation_count: int = len(RELATIONS)) -> Calibration:
+    """One in which every part makes a difference."""
+    rng = np.random.default_rng(5)
+    shape = (relation_count, 3)
+    answers = rng.uniform(1, 3, shape).astype(np.float32)
+    return Calibration(1.3, 0.8, 0.5, 0.3, answers, rng.normal(size=shape).astype(np.float32))
+
+
+def answerer_of(graph: Graph, logic: str = "product", **options: Any) -> Answerer:
+    """The small model over a graph."""
+    return Answerer(
+        small_model(),
+        graph,
+        calibration=odd_calibration(),
+        logic=logic,
+        options=HybridOptions(**options),
+    )
+
+
+@st.composite
+def plans(draw: st.DrawFn, connectives: tuple[Op, ...] = ALL, deepest: int = 3) -> Plan:
+    """A random tree: several variables in a fact, Any, open and closed atoms."""
+    growing = _Growing(draw, connectives)
+    growing.add("x", deepest)
+    return growing.builder.finish()
+
+
+positive_plans = plans(POSITIVE)
+
+
+@st.composite
+def plans_of_shape(draw: st.DrawFn, name: str) -> Plan:
+    """A plan of a shape, its atoms at random."""
+    growing = _Growing(draw, ())
+    growing.add_shape("x", parse_shape(name))
+    return growing.builder.finish()
+
+
+class _Growing:
+    """Adds random steps to a plan, every variable with a name of its own."""
+
+    def __init__(self, draw: st.DrawFn, connectives: tuple[Op, ...]) -> None:
+        self.draw, self.connectives = draw, connectives
+        self.builder = PlanBuilder()
+        self.names = (f"y{number}" for number in count())
+
+    def add(self, variable: str, room: int) -> int:
+        """A random step with so many levels below it at most; its number."""
+        inner = self.connectives if room else ()
+        op = self.draw(st.sampled_from((Op.PROJECTION, Op.PROJECTION, *inner)))
+        if op == Op.PROJECTION:
+            return self._projection(variable, room)
+        size = 1 if op == Op.NOT else self.draw(st.integers(2, 3))
+        inputs = tuple(self.add(variable, room - 1) for _ in range(size))
+        return self.builder.connective(op, variable, inputs)
+
+    def add_shape(self, variable: str, shape: Shape) -> int:
+        """The steps of a shape; the number of the last."""
+        if shape.word != "P":
+            inputs = tuple(self.add_shape(variable, one) for one in shape.inputs)
+            op = {one.word: one for one in Op}[shape.word]
+            return self.builder.connective(op, variable, inputs)
+        arity = max(2, len(shape.inputs) + 1) + self.draw(st.integers(0, 1))
+        asked, *others = self.draw(st.permutations(range(arity)))
+        filled = zip(others, shape.inputs, strict=False)
+        pairs = [(slot, self.add_shape(next(self.names), one)) for slot, one in filled]
+        return self._atom(variable, arity, asked, tuple(pairs))
+
+    def _projection(self, variable: str, room: int) -> int:
+        arity = self.draw(st.integers(2, 4))
+        asked, *others = self.draw(st.permutations(range(arity)))
+        filled = others[: self.draw(st.integers(0, 2))] if room else []
+        pairs = [(slot, self._input(next(self.names), room)) for slot in filled]
+        return self._atom(variable, arity, asked, tuple(pairs))
+
+    def _input(self, variable: str, room: int) -> int:
+        if self.draw(st.integers(0, 3)) == 0:
+            return self.builder.connective(Op.ANY, variable, ())
+        return self.add(variable, room - 1)
+
+    def _atom(
+        self, variable: str, arity: int, asked: int, inputs: tuple[tuple[int, int], ...]
+    ) -> int:
+        filled = {slot for slot, _ in inputs} | {asked}
+        slots = tuple(None if slot in filled else self.draw(entities) for slot in range(arity))
+        attributes = tuple(self.draw(relations) for _ in range(arity - 2))
+        relation, closed = self.draw(relations), self.draw(st.booleans())
+        return self.builder.projection(variable, relation, attributes, slots, asked, closed, inputs)
+
+
+LABELS = {
+    "fr": "France",
+    "es": "Spain",
+    "de": "Germany",
+    "pt": "Portugal",
+    "it": "Italy",
+    "french": "French",
+    "german": "German",
+    "spanish": "Spanish",
+    "y1990": "1990",
+    "borders": "borders",
+    "speaks": "speaks",
+    "since": "since",
+}
+
+
+def countries() -> Dataset:
+    """Who borders whom and speaks what, with labels; some of it held out."""
+    train = [
+        Fact("fr", "borders", "es"),
+        Fact("es", "borders", "fr"),
+        Fact("fr", "borders", "de"),
+        Fact("de", "borders", "fr", (("since", "y1990"),)),
+        Fact("es", "borders", "pt"),
+        Fact("it", "borders", "fr"),
+        Fact("fr", "speaks", "french"),
+        Fact("de", "speaks", "german"),
+        Fact("it", "speaks", "german", (("since", "y1990"),)),
+        Fact("es", "speaks", "spanish"),
+    ]
+    valid = [Fact("pt", "borders", "es"), Fact("it", "speaks", "french")]
+    test = [Fact("fr", "borders", "it")]
+    dataset = Dataset.of({"train": train, "valid": valid, "test": test})
+    return dataset.describe({name: Description(label) for name, label in LABELS.items()})
+
+
+@cache
+def country_model() -> Model:
+    """An untrained model of the countries."""
+    return untrained(countries().vocabulary, seed=1)

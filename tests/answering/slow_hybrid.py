@@ -1,0 +1,169 @@
+"""The hybrid runner in plain Python: every binding of every step, one number at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+from itertools import permutations, product
+
+import numpy as np
+import torch
+
+from nqe.answering import Calibration
+from nqe.answering.calibration import MOST
+from nqe.graph import Graph
+from nqe.model import Batch, Model
+from nqe.query import Plan
+from nqe.query.plan import Op, PlanBuilder, Step
+
+Row = tuple[int, int, int, Sequence[tuple[int, int]]]
+
+CONJOIN = {
+    "product": lambda one, other: one * other,
+    "godel": min,
+    "lukasiewicz": lambda one, other: max(0.0, one + other - 1),
+}
+DISJOIN = {
+    "product": lambda one, other: 1 - (1 - one) * (1 - other),
+    "godel": max,
+    "lukasiewicz": lambda one, other: min(1.0, one + other),
+}
+JOIN = {"noisy-or": DISJOIN["product"], "max": max}
+
+
+class SlowHybrid:
+    """Fuzzy sets of one plan's steps as lists, and what is certain as Python sets."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        model: Model,
+        graph: Graph,
+        calibration: Calibration,
+        logic: str,
+        join: str,
+    ) -> None:
+        self.plan, self.model, self.graph, self.calibration = plan, model, graph, calibration
+        self.conjoin, self.disjoin, self.join = CONJOIN[logic], DISJOIN[logic], JOIN[join]
+        self.entities = range(graph.entity_count)
+        self.facts = [graph.facts.row(row) for row in range(len(graph))]
+
+    def row(self, number: int = -1) -> list[float]:
+        """How likely each entity is in a step's set."""
+        step, certain = self.plan.steps[number], self.certain(number)
+        inputs = [self.row(one) for one in step.inputs]
+        match step.op:
+            case Op.PROJECTION:
+                row = self._project(step, inputs)
+            case Op.AND:
+                row = [reduce(self.conjoin, chances) for chances in zip(*inputs, strict=True)]
+            case Op.OR:
+                row = [reduce(self.disjoin, chances) for chances in zip(*inputs, strict=True)]
+            case Op.NOT:
+                row = [1 - chance for chance in inputs[0]]
+            case Op.ANY:
+                row = [1.0 for _ in self.entities]
+        return [
+            1.0 if one in certain else min(chance, MOST)
+            for one, chance in zip(self.entities, row, strict=True)
+        ]
+
+    def certain(self, number: int = -1) -> set[int]:
+        """What the facts alone give, negations giving nothing."""
+        step = self.plan.steps[number]
+        inputs = [self.certain(one) for one in step.inputs]
+        match step.op:
+            case Op.PROJECTION:
+                return {
+                    one
+                    for one in self.entities
+                    for bound in product(*self._choices(step, inputs))
+                    if self._stated(step, self._slots(step, bound, one))
+                }
+            case Op.AND:
+                return set.intersection(*inputs)
+            case Op.OR:
+                return set.union(*inputs)
+            case Op.NOT:
+                return set()
+            case Op.ANY:
+                return set(self.entities)
+
+    def _choices(self, step: Step, inputs: Sequence[set[int]]) -> list[list[int | None]]:
+        """What each filled slot may hold; where anything may stand, nothing is said."""
+        is_any = [self.plan.steps[one].op == Op.ANY for one in step.inputs]
+        return [
+            [None] if anything else sorted(one)
+            for anything, one in zip(is_any, inputs, strict=True)
+        ]
+
+    def _project(self, step: Step, inputs: list[list[float]]) -> list[float]:
+        everything = [set(self.entities)] * len(inputs)
+        bindings = list(product(*self._choices(step, everything)))
+        row = [0.0 for _ in self.entities]
+        for bound, predicted in zip(bindings, self._predicted(step, bindings), strict=True):
+            chances = [
+                chances[one] for chances, one in zip(inputs, bound, strict=True) if one is not None
+            ]
+            weight = reduce(self.conjoin, chances, 1.0)
+            for one in self.entities:
+                stated = self._stated(step, self._slots(step, bound, one))
+                chance = self.conjoin(weight, 1.0 if stated else predicted[one])
+                row[one] = self.join(row[one], chance)
+        return row
+
+    def _slots(
+        self, step: Step, bound: Sequence[int | None], asked: int | None
+    ) -> list[int | None]:
+        slots = list(step.slots)
+        for place, one in zip(step.filled, bound, strict=True):
+            slots[place] = one
+        slots[step.asked] = asked
+        return slots
+
+    def _stated(self, step: Step, slots: list[int | None]) -> bool:
+        return any(says(fact, step, slots) for fact in self.facts)
+
+    def _predicted(self, step: Step, bindings: list[tuple[int | None, ...]]) -> list[list[float]]:
+        """The calibrated chances of all entities by each binding."""
+        batch = Batch.of([self._one_hop(step, bound) for bound in bindings])
+        with torch.no_grad():
+            scores = self.model.compare(self.model(batch)).scores()
+        place = np.array([step.relation]), np.array([step.asked])
+        self.calibration.to_probabilities(scores, self.calibration.shift(*place))
+        chances: list[list[float]] = scores.tolist()
+        return chances
+
+    def _one_hop(self, step: Step, bound: tuple[int | None, ...]) -> Plan:
+        builder = PlanBuilder()
+        inputs = tuple(
+            (place, builder.connective(Op.ANY, "y", ()))
+            for place, one in zip(step.filled, bound, strict=True)
+            if one is None
+        )
+        slots = tuple(self._slots(step, bound, None))
+        builder.projection(
+            "x", step.relation, step.attributes, slots, step.asked, step.closed, inputs
+        )
+        return builder.finish()
+
+
+def says(fact: Row, step: Step, slots: Sequence[int | None]) -> bool:
+    """Whether a fact has all this, each qualifier a pair of its own; None lets anything stand."""
+    subject, relation, object_, pairs = fact
+    wanted = list(zip(step.attributes, slots[2:], strict=True))
+    if relation != step.relation or (step.closed and len(pairs) != len(wanted)):
+        return False
+    if not (_fits(slots[0], subject) and _fits(slots[1], object_)):
+        return False
+    return any(
+        all(
+            name == has and _fits(want, value)
+            for (name, want), (has, value) in zip(wanted, chosen, strict=True)
+        )
+        for chosen in permutations(pairs, len(wanted))
+    )
+
+
+def _fits(wanted: int | None, entity: int) -> bool:
+    return wanted is None or wanted == entity

@@ -1,0 +1,273 @@
+"""The answerer: modes, what is known, what the model has seen, and what is asked for."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from answering_cases import (
+    EVERY_NAME,
+    answerer_of,
+    countries,
+    country_model,
+    fact_lists,
+    graph_of,
+    odd_calibration,
+    plans,
+    small_model,
+    untrained,
+)
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from nqe import EmbeddingRunner
+from nqe.answering import MODES, Answerer, HybridOptions
+from nqe.errors import NqeError
+from nqe.graph import Dataset, EntitySet, Fact, Graph
+from nqe.model import save_pretrained
+from nqe.query import Plan, bind, execute
+
+DATASET = countries()
+NEIGHBOURS = "?x: borders(?x, France)"
+
+
+def answerer(facts: str = "all") -> Answerer:
+    return Answerer(country_model(), DATASET, facts=facts)
+
+
+@given(fact_lists, st.lists(plans(), max_size=5), st.sampled_from(MODES))
+@settings(max_examples=40)
+def test_many_questions_have_the_answers_that_each_has(
+    facts: list[Fact], batch: list[Plan], mode: str
+) -> None:
+    asked = answerer_of(graph_of(facts))
+    together = asked.answer_many(batch, mode, top=3)
+    assert len(together) == len(batch)
+    for plan, answers in zip(batch, together, strict=True):
+        alone = asked.answer(plan, mode, top=3)
+        assert (answers.plan, answers.mode) == (plan, mode)
+        chances = [one.probability for one in answers]
+        assert chances == sorted(chances, reverse=True)
+        assert chances == pytest.approx([one.probability for one in alone], abs=1e-5)
+        assert all(
+            one.known == (one.entity in execute(plan, asked.graph).sets[-1]) for one in answers
+        )
+
+
+@given(fact_lists, plans())
+@settings(max_examples=40)
+def test_the_exact_mode_has_the_exact_answers(facts: list[Fact], plan: Plan) -> None:
+    graph = graph_of(facts)
+    answers = answerer_of(graph).answer(plan, "exact", top=99)
+    assert sorted(answers.ids) == execute(plan, graph).ids
+    assert all(one.probability == 1 and one.known for one in answers)
+
+
+@given(plans())
+@settings(max_examples=40)
+def test_the_embedding_mode_has_the_papers_softmax(plan: Plan) -> None:
+    answers = answerer_of(graph_of([])).answer(plan, "embedding", top=4)
+    expected = EmbeddingRunner(small_model()).best(plan, 4)
+    chances = [chance for _, chance in expected]
+    assert [one.probability for one in answers] == pytest.approx(chances, abs=1e-6)
+    row = next(iter(answerer_of(graph_of([])).rows([plan], "embedding")))
+    assert float(row.sum()) == pytest.approx(1)
+    assert [float(row[entity]) for entity, _ in expected] == pytest.approx(chances, abs=1e-6)
+
+
+def test_a_mode_nobody_knows_is_refused_with_those_there_are() -> None:
+    with pytest.raises(
+        NqeError, match="unknown mode 'magic'; choose one of hybrid, embedding, exact"
+    ):
+        answerer().answer(NEIGHBOURS, "magic")
+
+
+def test_a_logic_nobody_knows_is_refused_with_those_there_are() -> None:
+    with pytest.raises(NqeError, match="unknown logic 'fuzzy'; choose one of product, godel"):
+        Answerer(country_model(), DATASET, logic="fuzzy")
+
+
+def test_stated_answers_come_first_and_predicted_ones_after() -> None:
+    answers = answerer("train").answer(NEIGHBOURS, top=99)
+    assert set(answers.ids[:3]) == {"es", "de", "it"}
+    assert [one.known for one in answers] == [True] * 3 + [False] * (len(answers) - 3)
+    assert len(answers) == len(DATASET.vocabulary.entities)
+    assert answers[0].probability == 1
+    assert answers[0].name in {"Spain", "Germany", "Italy"}
+    data = answers.to_json()
+    assert data["mode"] == "hybrid"
+    assert set(data["answers"][0]) == {"entity", "label", "probability", "known", "seen"}
+
+
+def test_top_says_how_many_and_a_threshold_how_likely() -> None:
+    asked = answerer("train")
+    everything = asked.answer(NEIGHBOURS, top=99)
+    assert everything.ids[:3] == ["de", "es", "it"]
+    for top in range(len(everything)):
+        assert asked.answer(NEIGHBOURS, top=top).ids == everything.ids[:top]
+    border = everything[5].probability
+    likely = asked.answer(NEIGHBOURS, top=1, threshold=border)
+    assert set(likely.ids) == {one.id for one in everything if one.probability >= border}
+    assert len(asked.answer(NEIGHBOURS, threshold=0.0)) == len(everything)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_answers_are_among_those_that_may_be(mode: str) -> None:
+    asked = answerer()
+    number = DATASET.vocabulary.entities.resolve
+    some = EntitySet.of([number("es"), number("french")])
+    inside = asked.answer(NEIGHBOURS, mode, top=99, among=some)
+    outside = asked.answer(NEIGHBOURS, mode, top=99, among=some.complement())
+    every = asked.answer(NEIGHBOURS, mode, top=99)
+    assert set(inside.ids) == set(every.ids) & {"es", "french"}
+    assert set(outside.ids) == set(every.ids) - {"es", "french"}
+    best = asked.answer(NEIGHBOURS, mode, top=1, among=EntitySet.of([number("es")]))
+    assert best.ids == ["es"]
+
+
+def test_facts_name_the_splits_that_are_known() -> None:
+    speakers = "?x: speaks(?x, french)"
+    assert answerer("train").answer(speakers, "exact").ids == ["fr"]
+    assert answerer("train,valid").answer(speakers, "exact").ids == ["fr", "it"]
+    assert answerer("train").answer(speakers, threshold=1).ids == ["fr"]
+
+
+@pytest.mark.parametrize("graph", [DATASET, DATASET.graph], ids=["data set", "graph"])
+def test_without_facts_nothing_is_known_and_nothing_certain(graph: Dataset | Graph) -> None:
+    asked = Answerer(country_model(), graph, facts="none")
+    assert len(asked.graph) == 0
+    answers = asked.answer(NEIGHBOURS, top=99)
+    assert len(answers) == len(DATASET.vocabulary.entities)
+    assert not any(one.known or one.probability == 1 for one in answers)
+    assert len(asked.answer(NEIGHBOURS, "exact")) == 0
+    assert len(asked.answer(NEIGHBOURS, threshold=1)) == 0
+    same = Answerer(country_model(), DATASET, calibration=asked.calibration).without_facts
+    assert same.answer(NEIGHBOURS, top=99) == answers
+    assert same.without_facts.answer(NEIGHBOURS, top=99) == answers
+
+
+def test_a_graph_has_no_splits_to_choose() -> None:
+    assert len(Answerer(country_model(), DATASET.graph, facts="all").graph) == len(DATASET.graph)
+    with pytest.raises(NqeError, match="its facts are all or none, not 'train'; give the data set"):
+        Answerer(country_model(), DATASET.graph, facts="train")
+
+
+def grown() -> Dataset:
+    """The countries with a country and a relation more, whose names come before the others."""
+    more = [
+        Fact("be", "borders", "fr"),
+        Fact("be", "allied_with", "es"),
+        Fact("it", "allied_with", "de"),
+    ]
+    train = [*DATASET.split("train"), *more]
+    return Dataset.of(
+        {"train": train, "valid": DATASET.split("valid"), "test": DATASET.split("test")}
+    )
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "exact"])
+def test_facts_about_what_the_model_has_not_seen_count_at_once(mode: str) -> None:
+    asked = Answerer(country_model(), grown())
+    neighbours = asked.answer("?x: borders(?x, fr)", mode, threshold=1)
+    assert set(neighbours.ids) == {"be", "es", "de", "it"}
+    assert {one.id for one in neighbours if not one.seen} == {"be"}
+    assert asked.answer("?x: allied_with(it, ?x)", mode, threshold=1).ids == ["de"]
+    chain = "?x: allied_with(be, ?y) and speaks(?y, ?x)"
+    assert asked.answer(chain, mode, threshold=1).ids == ["spanish"]
+
+
+def test_nothing_is_predicted_of_what_the_model_has_not_seen() -> None:
+    asked = Answerer(country_model(), grown())
+    answers = asked.answer("?x: borders(?x, de)", top=99)
+    assert "be" not in answers.ids
+    assert len(answers) == len(DATASET.vocabulary.entities)
+    assert all(one.seen for one in answers)
+    assert asked.answer("?x: allied_with(it, ?x)", top=99).ids == ["de"]
+    assert asked.answer("?x: allied_with(fr, ?x)", top=99).ids == []
+    assert asked.answer("?x: speaks(be, ?x)", top=99).ids == []
+
+
+def test_the_embedding_mode_says_what_it_cannot_answer() -> None:
+    asked = Answerer(country_model(), grown())
+    assert "be" not in asked.answer("?x: borders(?x, fr)", "embedding", top=99).ids
+    for query in ("?x: borders(?x, be)", "?x: allied_with(it, ?x)"):
+        with pytest.raises(
+            NqeError, match="added to the graph after the model was trained; ask in the mode"
+        ):
+            asked.answer(query, "embedding")
+
+
+@given(fact_lists, plans())
+@settings(max_examples=50)
+def test_new_names_change_nothing_for_the_old_ones(facts: list[Fact], plan: Plan) -> None:
+    more = Graph.of([*EVERY_NAME, *facts, Fact("a_new", "a_new", "a_new")])
+    options = HybridOptions(beam=400, least=0.0)
+    asked = Answerer(small_model(), more, calibration=odd_calibration(), options=options)
+    old = answerer_of(graph_of(facts), beam=400, least=0.0).run([plan]).targets()[0]
+    new = asked.run([renumbered(plan)]).targets()[0]
+    torch.testing.assert_close(new[1:], old, atol=1e-5, rtol=0)
+
+
+def renumbered(plan: Plan) -> Plan:
+    """The plan over the vocabulary with one more entity and relation, both at the beginning."""
+    steps = (
+        replace(
+            step,
+            relation=step.relation + 1,
+            attributes=tuple(one + 1 for one in step.attributes),
+            slots=tuple(None if one is None else one + 1 for one in step.slots),
+        )
+        for step in plan.steps
+    )
+    return Plan(tuple(steps))
+
+
+def test_a_graph_that_lacks_what_the_model_knows_is_refused() -> None:
+    facts = [fact for fact in DATASET.split("train") if fact.object != "pt"]
+    with pytest.raises(
+        NqeError, match="lacks 1 of the model's 9 names, such as the entity 'pt'; give the graph"
+    ):
+        Answerer(country_model(), Graph.of(facts))
+    without = [Fact(one, "borders", one) for one in DATASET.vocabulary.entities.ids]
+    with pytest.raises(NqeError, match="lacks 2 of the model's 3 names, such as the relation"):
+        Answerer(country_model(), Graph.of(without))
+
+
+def test_a_model_without_names_needs_a_graph_of_its_size() -> None:
+    model = untrained(DATASET.vocabulary)
+    model.vocabulary = None
+    assert Answerer(model, DATASET).answer(NEIGHBOURS).ids
+    with pytest.raises(NqeError, match="the model has 9 entities and 3 relations, the graph 10"):
+        Answerer(model, grown())
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "exact"])
+def test_where_nothing_can_be_an_answer_there_is_none(mode: str) -> None:
+    asked = Answerer(country_model(), grown())
+    answers = asked.answer("?x: allied_with(fr, ?x)", mode)
+    assert len(answers) == 0
+    assert answers.to_json() == {"mode": mode, "answers": []}
+
+
+def test_a_checkpoint_is_answered_from_with_its_calibration(tmp_path: Path) -> None:
+    save_pretrained(country_model(), tmp_path / "model")
+    plan = bind(NEIGHBOURS, DATASET)
+    before = Answerer.load(tmp_path / "model", DATASET, facts="none")
+    assert before.answer(plan) == answerer("none").answer(plan)
+    odd_calibration().save(tmp_path / "model")
+    after = Answerer.load(tmp_path / "model", DATASET, facts="none")
+    own = Answerer(country_model(), DATASET, facts="none", calibration=odd_calibration())
+    assert after.answer(plan) == own.answer(plan) != before.answer(plan)
+
+
+def test_questions_are_text_json_queries_or_plans() -> None:
+    asked = answerer()
+    plan = bind(NEIGHBOURS, DATASET)
+    query = plan.query(DATASET.vocabulary)
+    expected = asked.answer(plan)
+    for question in (NEIGHBOURS, query, query.to_json()):
+        assert asked.answer(question) == expected
+    assert np.isclose(expected[0].probability, 1)

@@ -1,0 +1,279 @@
+"""Explanations: reasons that hold, the weakest part, truth, and what negations took away."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from answering_cases import (
+    answerer_of,
+    countries,
+    country_model,
+    entities,
+    fact_lists,
+    graph_of,
+    plans,
+)
+from hypothesis import given, settings
+from slow_hybrid import says
+
+from nqe.answering import Answerer, Explanation, explain
+from nqe.answering.calibration import MOST
+from nqe.answering.reasons import Reason
+from nqe.errors import NqeError
+from nqe.graph import Fact, Graph
+from nqe.query import Plan, bind, execute
+from nqe.query.plan import Op
+from nqe.query.wording import step_words
+
+DATASET = countries()
+NEIGHBOURS_SPEAK = "?x: borders(?y, France) and speaks(?y, ?x)"
+NOT_GERMAN = "?x: borders(?x, fr) and not speaks(?x, german)"
+
+
+def of_countries(query: str, entity: str | None = None, facts: str = "train") -> Explanation:
+    answerer = Answerer(country_model(), DATASET, facts=facts)
+    return explain(answerer, query, entity, truth=DATASET.graph)
+
+
+def walk(reason: Reason) -> Iterator[Reason]:
+    yield reason
+    for part in reason.parts:
+        yield from walk(part)
+
+
+def check_atom(plan: Plan, graph: Graph, reason: Reason) -> None:
+    """A stated atom's fact says it, with the variables bound as its parts tell; else none does."""
+    [step, *_] = [
+        step
+        for number, step in enumerate(plan.steps)
+        if step.op == Op.PROJECTION
+        and step.variable == reason.variable
+        and step_words(plan, number, graph.vocabulary, reason.entity) == reason.words
+    ]
+    bound = {part.variable: part.entity for part in reason.parts}
+    slots = list(step.slots)
+    for place, one in zip(step.filled, step.inputs, strict=True):
+        slots[place] = bound.get(plan.steps[one].variable)
+    slots[step.asked] = reason.entity
+    if reason.row is not None:
+        assert says(graph.facts.row(reason.row), step, slots)
+        assert reason.own == 1
+    else:
+        assert reason.own < 1
+        assert not any(says(graph.facts.row(row), step, slots) for row in range(len(graph)))
+
+
+def check_probability(reason: Reason) -> None:
+    """A whole is as likely as its parts make it, the best binding counting alone."""
+    parts = [part.probability for part in reason.parts]
+    match reason.op:
+        case Op.PROJECTION:
+            expected = reason.own * np.prod(parts)
+        case Op.AND:
+            expected = np.prod(parts)
+        case Op.NOT:
+            expected = 1 - parts[0]
+        case _:
+            return
+    if reason.probability < 1:
+        expected = min(expected, MOST)
+    assert reason.probability == pytest.approx(expected, abs=1e-5)
+
+
+@given(fact_lists, plans(), entities)
+@settings(max_examples=80)
+def test_reasons_hold(facts: list[Fact], plan: Plan, entity: int) -> None:
+    graph = graph_of(facts)
+    answerer = answerer_of(graph, join="max", beam=400, least=0.0)
+    explanation = explain(answerer, plan, entity)
+    row = answerer.run([plan]).targets()[0]
+    reason = explanation.reason
+    assert explanation.entity == reason.entity == entity
+    assert explanation.probability == reason.probability == float(row[entity])
+    assert explanation.rank == int((row > row[entity]).sum()) + 1
+    assert explanation.known == (entity in execute(plan, graph).sets[-1])
+    for one in walk(reason):
+        check_probability(one)
+        if one.op == Op.PROJECTION:
+            check_atom(plan, graph, one)
+
+
+@given(fact_lists, plans(), entities)
+@settings(max_examples=40)
+def test_the_weakest_atom_has_the_least_support_and_certain_answers_have_none(
+    facts: list[Fact], plan: Plan, entity: int
+) -> None:
+    explanation = explain(answerer_of(graph_of(facts)), plan, entity)
+    supports = [
+        1 - one.atom.own if one.negated else one.atom.own for one in explanation.reason.atoms()
+    ]
+    if explanation.probability == 1:
+        assert explanation.weakest is None
+    elif explanation.weakest is None:
+        assert min(supports, default=1) == 1
+    else:
+        assert explanation.weakest.support == min(supports) < 1
+
+
+@given(fact_lists, plans(deepest=2), fact_lists)
+@settings(max_examples=40)
+def test_truth_is_told_by_the_known_and_by_all_facts(
+    facts: list[Fact], plan: Plan, more: list[Fact]
+) -> None:
+    known, full = graph_of(facts), graph_of([*facts, *more])
+    answerer = answerer_of(known)
+    explanation = explain(answerer, plan, 0, top=99, truth=full)
+    before, after = execute(plan, known).sets, execute(plan, full).sets
+    rows = answerer.run([plan]).rows
+    number = known.vocabulary.entities.resolve
+    for view in explanation.steps:
+        step = view.step - 1
+        for one in view.candidates:
+            entity = number(one.id)
+            assert one.probability == float(rows[step, entity])
+            assert one.known == (entity in before[step])
+            truth = "easy" if one.known else "hard"
+            assert one.truth == (truth if entity in after[step] else "wrong")
+        ranks = [one.rank for one in view.candidates]
+        assert ranks == list(range(1, len(ranks) + 1))
+    unknown = explain(answerer, plan, 0)
+    assert all(one.truth is None for view in unknown.steps for one in view.candidates)
+
+
+def test_a_chain_tells_what_its_variables_are() -> None:
+    reason = of_countries(NEIGHBOURS_SPEAK, "German").reason
+    names = DATASET.vocabulary.entities
+    assert reason.stated
+    [below] = reason.parts
+    assert (below.variable, names.ids[below.entity]) in {("y", "de"), ("y", "it")}
+    assert str(reason).splitlines()[0] == (
+        f"?x = German (1.000): stated ({names.name(below.entity)}, speaks, German"
+        + (", {since: 1990})" if names.ids[below.entity] == "it" else ")")
+    )
+
+
+def test_the_predicted_part_is_the_weakest() -> None:
+    explanation = of_countries("?x: speaks(?x, french) and borders(?x, pt)", "fr")
+    weakest = explanation.weakest
+    assert weakest is not None
+    assert not weakest.negated
+    assert weakest.atom.words == "borders(France, Portugal)"
+    assert weakest.support == weakest.atom.own < 1
+    assert "The weakest part is borders(France, Portugal) with ?x = France" in str(explanation)
+
+
+def test_what_a_negation_finds_stated_is_the_weakest() -> None:
+    explanation = of_countries(NOT_GERMAN, "Germany")
+    assert explanation.probability == 0
+    weakest = explanation.weakest
+    assert weakest is not None
+    assert weakest.negated
+    assert weakest.support == 0
+    assert str(weakest) == "not speaks(Germany, German) with ?x = Germany, which has 0.0000"
+
+
+def test_certainty_is_never_explained_by_a_negation() -> None:
+    explanation = of_countries("?x: not speaks(?x, german) or borders(?x, fr)", "Spain")
+    assert explanation.probability == 1
+    assert [one.op for one in walk(explanation.reason)] == [Op.OR, Op.PROJECTION]
+
+
+def test_negations_tell_whom_they_took_away() -> None:
+    [removed] = of_countries(NOT_GERMAN).removed
+    assert removed.says == "not speaks(?x, German)"
+    assert {name for name, chance in removed.entities if chance == 1} >= {"Germany", "Italy"}
+    assert "not speaks(?x, German) took away: " in str(of_countries(NOT_GERMAN))
+    assert of_countries(NEIGHBOURS_SPEAK).removed == ()
+
+
+def test_held_out_answers_are_hard() -> None:
+    [view] = explain(
+        Answerer(country_model(), DATASET, facts="train"),
+        "?x: borders(?x, es)",
+        top=99,
+        truth=DATASET.graph,
+    ).steps
+    truth = {one.id: one.truth for one in view.candidates}
+    assert truth.pop("fr") == "easy"
+    assert truth.pop("pt") == "hard"
+    assert set(truth.values()) == {"wrong"}
+
+
+def test_the_best_answer_is_explained_if_none_is_named() -> None:
+    explanation = of_countries("?x: borders(?x, pt)")
+    assert DATASET.vocabulary.entities.ids[explanation.entity] == "es"
+    assert (explanation.rank, explanation.probability, explanation.known) == (1, 1, True)
+
+
+def test_an_entity_is_named_by_number_id_or_label() -> None:
+    number = DATASET.vocabulary.entities.resolve("pt")
+    answerer = Answerer(country_model(), DATASET)
+    for name in (number, "pt", "Portugal"):
+        assert explain(answerer, NEIGHBOURS_SPEAK, name).entity == number
+
+
+def test_what_is_not_in_the_graph_is_not_explained() -> None:
+    answerer = Answerer(country_model(), DATASET)
+    with pytest.raises(NqeError, match="no entity is called 'Atlantis'; "):
+        explain(answerer, NEIGHBOURS_SPEAK, "Atlantis")
+    for number in (-1, 9):
+        with pytest.raises(NqeError, match=f"there is no entity number {number}; they go to 8"):
+            explain(answerer, NEIGHBOURS_SPEAK, number)
+
+
+def test_where_nothing_can_be_an_answer_nothing_is_explained() -> None:
+    more = Graph.of([*DATASET.graph, Fact("fr", "trades_with", "es")])
+    answerer = Answerer(country_model(), more)
+    with pytest.raises(NqeError, match="the query has no possible answer"):
+        explain(answerer, "?x: trades_with(it, ?x)")
+    named = explain(answerer, "?x: trades_with(it, ?x)", "es")
+    assert (named.probability, named.rank) == (0, 1)
+
+
+def test_text_tells_each_step_then_why() -> None:
+    lines = str(of_countries(NEIGHBOURS_SPEAK, "French")).splitlines()
+    assert lines[0] == "step 1, ?y: borders(?y, France)"
+    assert lines[1].startswith("  1. ")
+    assert "stated, easy" in lines[1]
+    assert any(line.startswith("step 2, ?x: speaks(?y, ?x)") for line in lines)
+    [why] = [line for line in lines if line.startswith("Why French is number ")]
+    after = lines[lines.index(why) + 1 :]
+    assert after[0].startswith("  ?x = French (")
+    assert after[1].startswith("    ?y = ")
+
+
+def test_markdown_has_the_steps_as_one_table() -> None:
+    explanation = of_countries(NEIGHBOURS_SPEAK, "French")
+    text = explanation.markdown()
+    table = [line for line in text.splitlines() if line.startswith("|")]
+    assert len(table) == 2 + sum(len(view.candidates) for view in explanation.steps)
+    assert len({line.count("|") for line in table}) == 1
+    assert text.startswith(f"`{explanation.query}`\n")
+    assert "Why French is number" in text
+
+
+@given(fact_lists, plans(), entities)
+@settings(max_examples=40)
+def test_json_says_the_same_in_ids(facts: list[Fact], plan: Plan, entity: int) -> None:
+    graph = graph_of(facts)
+    explanation = explain(answerer_of(graph), plan, entity)
+    data = json.loads(json.dumps(explanation.to_json(), allow_nan=False))
+    assert data["entity"] == graph.vocabulary.entities.ids[entity]
+    assert data["probability"] == explanation.probability
+    assert (data["weakest"] is None) == (explanation.weakest is None)
+    assert [one["step"] for one in data["steps"]] == [one.step for one in explanation.steps]
+    pairs = [(explanation.reason, data["reason"])]
+    while pairs:
+        reason, part = pairs.pop()
+        assert part["operator"] == reason.op.word
+        assert ("fact" in part) == reason.stated
+        assert ("atom" in part) == (reason.op == Op.PROJECTION)
+        pairs += zip(reason.parts, part.get("because", []), strict=True)
+
+
+def test_a_query_in_words_is_told_as_it_was_asked() -> None:
+    told = of_countries(NOT_GERMAN).query
+    assert bind(told, DATASET) == bind(NOT_GERMAN, DATASET)

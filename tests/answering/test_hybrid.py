@@ -1,0 +1,194 @@
+"""The hybrid runner, judged by the exact one, by laws, and by plain Python."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from answering_cases import (
+    answerer_of,
+    entities,
+    fact_lists,
+    graph_of,
+    odd_calibration,
+    plans,
+    plans_of_shape,
+    positive_plans,
+    relations,
+    small_model,
+)
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from slow_hybrid import CONJOIN, SlowHybrid
+from strategies import ENTITIES
+
+from nqe.answering import HybridRunner
+from nqe.answering.calibration import MOST
+from nqe.answering.hybrid import JOINS
+from nqe.errors import NqeError
+from nqe.graph import Fact, Graph
+from nqe.model.logic import LOGICS
+from nqe.query import Plan, execute
+from nqe.query.plan import Op, PlanBuilder
+from nqe.query.shapes import POSITIVE
+from nqe.sampling.table import QueryTable, Ragged
+
+every_logic = pytest.mark.parametrize("logic", LOGICS)
+every_join = pytest.mark.parametrize("join", JOINS)
+# As many as the joint bindings of three variables.
+EVERYTHING = len(ENTITIES) ** 3
+
+
+def row_of(graph: Graph, plan: Plan, logic: str = "product", **options: object) -> torch.Tensor:
+    return answerer_of(graph, logic, **options).run([plan]).targets()[0]
+
+
+def check_exact_answers_stand_first(graph: Graph, plan: Plan, logic: str, join: str) -> None:
+    answerer = answerer_of(graph, logic, join=join)
+    exact = set(execute(plan, graph).answers.tolist())
+    answers = answerer.answer(plan, top=len(ENTITIES))
+    assert {one.entity for one in answers.answers[: len(exact)]} == exact
+    assert all(one.known == (one.entity in exact) for one in answers)
+    assert all(one.probability == 1 if one.known else one.probability < 1 for one in answers)
+    certain = answerer.answer(plan, threshold=1)
+    assert {one.entity for one in certain} == exact
+
+
+@every_join
+@every_logic
+@given(fact_lists, positive_plans)
+@settings(max_examples=30)
+def test_with_all_facts_exact_answers_of_positive_queries_are_certain_and_stand_first(
+    logic: str, join: str, facts: list[Fact], plan: Plan
+) -> None:
+    check_exact_answers_stand_first(graph_of(facts), plan, logic, join)
+
+
+@pytest.mark.parametrize("shape", POSITIVE)
+@given(st.data())
+@settings(max_examples=15)
+def test_so_they_do_whatever_the_shape(shape: str, data: st.DataObject) -> None:
+    graph = graph_of(data.draw(fact_lists))
+    logic, join = data.draw(st.sampled_from(list(LOGICS))), data.draw(st.sampled_from(list(JOINS)))
+    check_exact_answers_stand_first(graph, data.draw(plans_of_shape(shape)), logic, join)
+
+
+@given(fact_lists, positive_plans)
+@settings(max_examples=40)
+def test_the_beam_limits_predictions_and_never_the_exact_set(facts: list[Fact], plan: Plan) -> None:
+    graph = graph_of(facts)
+    row = row_of(graph, plan, beam=1)
+    assert np.flatnonzero(row == 1).tolist() == execute(plan, graph).answers.tolist()
+    assert bool((row <= row_of(graph, plan, beam=EVERYTHING, least=0.0) + 1e-5).all())
+
+
+@given(fact_lists, plans())
+@settings(max_examples=60)
+def test_what_rests_on_a_negation_is_never_certain(facts: list[Fact], plan: Plan) -> None:
+    graph = graph_of(facts)
+    row = row_of(graph, plan)
+    slow = SlowHybrid(plan, small_model(), graph, odd_calibration(), "product", "noisy-or")
+    certain = slow.certain()
+    assert set(np.flatnonzero(row == 1).tolist()) == certain
+    assert float(row[row < 1].max() if len(certain) < len(row) else 0) <= np.float32(MOST)
+    assert float(row.min()) >= 0
+
+
+def negations(draw: st.DrawFn, op: Op, negated_relation: int) -> tuple[Plan, int]:
+    """A one-hop query joined with the negation of another; the step that is negated."""
+    builder = PlanBuilder()
+    other = builder.projection("x", draw(relations), (), (draw(entities), None), 1, False)
+    inner = builder.projection("x", negated_relation, (), (draw(entities), None), 1, False)
+    negated = builder.connective(Op.NOT, "x", (inner,))
+    builder.connective(op, "x", (other, negated))
+    return builder.finish(), inner
+
+
+@given(fact_lists, st.data())
+@settings(max_examples=40)
+def test_an_or_is_certain_by_its_branch_without_negation_alone(
+    facts: list[Fact], data: st.DataObject
+) -> None:
+    graph = graph_of(facts)
+    plan, _ = negations(data.draw, Op.OR, data.draw(relations))
+    row = row_of(graph, plan)
+    positive = execute(plan, graph).sets[0].members.tolist()
+    assert np.flatnonzero(row == 1).tolist() == positive
+
+
+@pytest.mark.parametrize("logic", ["product", "godel", "lukasiewicz"])
+@given(fact_lists, st.data())
+@settings(max_examples=40)
+def test_what_is_stated_to_be_excluded_has_no_chance(
+    logic: str, facts: list[Fact], data: st.DataObject
+) -> None:
+    graph = graph_of(facts)
+    plan, inner = negations(data.draw, Op.AND, data.draw(relations))
+    row = row_of(graph, plan, logic)
+    excluded = execute(plan, graph).sets[inner].members
+    assert row[torch.from_numpy(excluded)].tolist() == [0] * len(excluded)
+    exact = execute(plan, graph).answers
+    assert bool((row[torch.from_numpy(exact)] < 1).all())
+    if logic != "lukasiewicz":
+        assert bool((row[torch.from_numpy(exact)] > 0).all())
+
+
+@every_join
+@pytest.mark.parametrize("logic", CONJOIN)
+@given(fact_lists, plans(deepest=2))
+@settings(max_examples=20)
+def test_rows_are_those_of_plain_python(
+    logic: str, join: str, facts: list[Fact], plan: Plan
+) -> None:
+    graph = graph_of(facts)
+    row = row_of(graph, plan, logic, join=join, beam=EVERYTHING, least=0.0)
+    slow = SlowHybrid(plan, small_model(), graph, odd_calibration(), logic, join)
+    np.testing.assert_allclose(row.numpy(), slow.row(), atol=1e-5, rtol=0)
+
+
+@given(fact_lists, st.lists(plans(), min_size=2, max_size=6), st.integers(1, 8))
+@settings(max_examples=25)
+def test_many_plans_together_have_the_rows_they_have_alone(
+    facts: list[Fact], batch: list[Plan], beam: int
+) -> None:
+    answerer = answerer_of(graph_of(facts), beam=beam)
+    together = answerer.run(batch).targets()
+    alone = torch.cat([answerer.run([plan]).targets() for plan in batch])
+    torch.testing.assert_close(together, alone, atol=1e-5, rtol=0)
+
+
+@given(fact_lists, st.lists(plans(), min_size=1, max_size=5))
+@settings(max_examples=20)
+def test_small_blocks_change_nothing(facts: list[Fact], batch: list[Plan]) -> None:
+    answerer = answerer_of(graph_of(facts), beam=8)
+    whole = list(answerer.rows(batch))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("nqe.answering.hybrid.SCORES", 2 * len(ENTITIES) + 1)
+        patch.setattr("nqe.answering.hybrid.BINDINGS", 1)
+        patch.setattr("nqe.answering.hybrid.ROWS", 3 * len(ENTITIES))
+        parted = list(answerer.rows(batch))
+        by_runner = HybridRunner(answerer).run(table_of(batch)).block(1, 4)
+    torch.testing.assert_close(torch.stack(parted), torch.stack(whole), atol=1e-5, rtol=0)
+    torch.testing.assert_close(by_runner, torch.stack(whole)[:, 1:4], atol=1e-5, rtol=0)
+
+
+def table_of(batch: list[Plan]) -> QueryTable:
+    """Plans as the query table that evaluation has, their answers left out."""
+    steps, slots = zip(*(plan.columns for plan in batch), strict=True)
+    none = Ragged(np.zeros(len(batch) + 1, dtype=np.int64), np.zeros(0, dtype=np.int64))
+    names = tuple(plan.shape_name for plan in batch)
+    counts = np.zeros(len(batch), dtype=np.int64)
+    return QueryTable(names, Ragged.of(steps, 6), Ragged.of(slots, 4), none, none, none, counts)
+
+
+def test_a_chance_too_small_to_be_asked_about_still_leaves_the_best_binding() -> None:
+    builder = PlanBuilder()
+    below = builder.projection("y", 1, (), (3, None), 1, False)
+    builder.projection("x", 2, (), (None, None), 1, False, ((0, below),))
+    row = row_of(graph_of([]), builder.finish(), least=1.0)
+    assert float(row.max()) > 0
+
+
+def test_a_join_nobody_knows_is_refused_with_those_there_are() -> None:
+    with pytest.raises(NqeError, match="unknown join 'sum'; choose one of noisy-or, max"):
+        answerer_of(graph_of([]), join="sum")

@@ -1,0 +1,193 @@
+"""Statements: how likely one is, and the likeliest that the graph lacks."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import pytest
+from answering_cases import answerer_of, countries, country_model, entities, fact_lists, graph_of
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from nqe.answering import Answerer, score, suggest
+from nqe.answering.calibration import MOST
+from nqe.answering.statements import together
+from nqe.errors import NqeError, QueryError
+from nqe.graph import EntitySet, Fact, Graph
+
+DATASET = countries()
+NUMBER = DATASET.vocabulary.entities.resolve
+
+
+def answerer(facts: str = "train") -> Answerer:
+    return Answerer(country_model(), DATASET, facts=facts)
+
+
+def test_each_slot_is_asked_for_with_the_others_given() -> None:
+    told = score(answerer(), "speaks(Italy, German; since: 1990)")
+    assert told.stated
+    assert [one.slot for one in told.slots] == ["subject", "object", "since"]
+    assert [one.answer.id for one in told.slots] == ["it", "german", "y1990"]
+    alone = answerer().without_facts
+    query = "?x: speaks(it, ?x; since: y1990)"
+    chances = {one.id: one.probability for one in alone.answer(query, top=99)}
+    middle = told.slots[1]
+    assert middle.answer.probability == pytest.approx(chances["german"])
+    higher = [one for one in chances.values() if one > chances["german"]]
+    assert middle.rank == len(higher) + 1
+    best = [one for one in chances if one != "german"][:5]
+    assert [one.id for one in middle.alternatives] == best
+    assert told.probability == pytest.approx(together(one.answer.probability for one in told.slots))
+
+
+def test_a_statement_is_scored_the_same_whether_or_not_a_fact_says_it() -> None:
+    calibration = answerer().calibration
+    known = Answerer(country_model(), DATASET, facts="train", calibration=calibration)
+    unknown = Answerer(country_model(), DATASET, facts="none", calibration=calibration)
+    one, other = (score(asked, "borders(France, Spain)") for asked in (known, unknown))
+    assert (one.stated, other.stated) == (True, False)
+    assert one.probability == pytest.approx(other.probability)
+    assert 0 < one.probability < 1
+
+
+def test_alternatives_are_among_those_that_may_be() -> None:
+    some = EntitySet.of([NUMBER("pt"), NUMBER("de")])
+    told = score(answerer(), "borders(France, Spain)", among=some)
+    for one in told.slots:
+        assert {other.id for other in one.alternatives} <= {"pt", "de"}
+    assert [one.answer.id for one in told.slots] == ["fr", "es"]
+    assert all(len(one.alternatives) <= 1 for one in score(answerer(), "borders(fr, es)", 1).slots)
+
+
+def test_alternatives_that_facts_state_are_told() -> None:
+    told = score(answerer(), "borders(France, Spain)", top=99)
+    known = {one.id for one in told.slots[0].alternatives if one.known}
+    assert known == set()
+    known = {one.id for one in told.slots[1].alternatives if one.known}
+    assert known == {"de"}
+
+
+def test_json_has_ids_and_labels() -> None:
+    data = json.loads(json.dumps(score(answerer(), "borders(France, Spain)", 2).to_json()))
+    assert data["statement"] == "borders(France, Spain)"
+    assert set(data) == {"statement", "stated", "probability", "slots"}
+    first = data["slots"][0]
+    assert (first["slot"], first["entity"], first["label"]) == ("subject", "fr", "France")
+    assert len(first["alternatives"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("statement", "complaint"),
+    [
+        ("borders(France", "a statement is written as borders"),
+        ("", "a statement is written as borders"),
+        ("borders(France, Spain) and borders(Spain, France)", "a statement is one atom"),
+        ("not borders(France, Spain)", "a statement is one atom"),
+        ("borders(?x, Spain)", r"no variables; put a name in place of \?x"),
+        ("borders(France, Spain; since: ?when)", r"put a name in place of \?when"),
+        ("borders(Atlantis, Spain)", "no entity is called 'Atlantis'; "),
+        ("adjoins(France, Spain)", "no relation is called 'adjoins'; "),
+    ],
+)
+def test_what_is_no_statement_is_told_in_one_sentence(statement: str, complaint: str) -> None:
+    with pytest.raises(QueryError, match=complaint) as caught:
+        score(answerer(), statement)
+    assert "\n" not in str(caught.value)
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=6))
+def test_together_lies_between_and_is_fair_to_both_sides(chances: list[float]) -> None:
+    whole = together(chances)
+    assert min(chances) - 1e-3 <= whole <= max(chances) + 1e-3
+    assert together([1 - one for one in chances]) == pytest.approx(1 - whole)
+    assert together(chances * 2) == pytest.approx(whole)
+
+
+def test_together_is_the_mean_of_log_odds() -> None:
+    odds = math.sqrt((0.8 / 0.2) * (0.5 / 0.5))
+    assert together([0.8, 0.5]) == pytest.approx(odds / (1 + odds))
+    assert together([1.0]) == pytest.approx(MOST)
+    assert together([0.0]) == pytest.approx(1 - MOST)
+
+
+@given(fact_lists, entities, st.integers(1, 12))
+@settings(max_examples=40)
+def test_suggestions_are_of_the_entity_and_never_stated(
+    facts: list[Fact], entity: int, top: int
+) -> None:
+    graph = graph_of(facts)
+    name = graph.vocabulary.entities.ids[entity]
+    stated = {(fact.subject, fact.relation, fact.object) for fact in graph}
+    found = suggest(answerer_of(graph), entity, top=top)
+    triples = [(one.subject.id, one.relation, one.object.id) for one in found]
+    assert not stated & set(triples)
+    assert len(set(triples)) == len(triples) <= top
+    assert all(name in (subject, object_) for subject, _, object_ in triples)
+    chances = [one.probability for one in found]
+    assert chances == sorted(chances, reverse=True)
+
+
+@given(fact_lists, entities)
+@settings(max_examples=30)
+def test_all_that_is_not_stated_is_suggested_if_enough_is_wanted(
+    facts: list[Fact], entity: int
+) -> None:
+    graph = graph_of(facts)
+    name, names = graph.vocabulary.entities.ids[entity], graph.vocabulary
+    stated = {(fact.subject, fact.relation, fact.object) for fact in graph}
+    lacking = {
+        triple
+        for relation in names.relations.ids
+        for other in names.entities.ids
+        for triple in ((name, relation, other), (other, relation, name))
+    } - stated
+    found = suggest(answerer_of(graph), entity, top=99)
+    assert {(one.subject.id, one.relation, one.object.id) for one in found} == lacking
+    both = answerer_of(graph)
+    for one in found[:3]:
+        chances = [
+            {answer.id: answer.probability for answer in both.answer(query, top=99)}[end.id]
+            for query, end in (
+                (f"?x: {one.relation}(?x, {one.object.id})", one.subject),
+                (f"?x: {one.relation}({one.subject.id}, ?x)", one.object),
+            )
+        ]
+        assert one.probability == pytest.approx(together(chances), abs=1e-5)
+
+
+def test_a_relation_and_the_ends_can_be_chosen() -> None:
+    some = EntitySet.of([NUMBER("pt"), NUMBER("it"), NUMBER("de")])
+    found = suggest(answerer(), "France", relation="borders", top=99, among=some)
+    assert {one.relation for one in found} == {"borders"}
+    ends = {(one.subject.id, one.object.id) for one in found}
+    assert ends == {("fr", "pt"), ("pt", "fr"), ("fr", "it")}
+    assert len(suggest(answerer(), "France", top=0)) == 0
+
+
+def test_suggestions_as_json_have_ids_and_labels() -> None:
+    [one] = suggest(answerer(), "Portugal", relation="speaks", top=1)
+    data = json.loads(json.dumps(one.to_json()))
+    assert set(data) == {"subject", "relation", "object", "labels", "probability"}
+    assert data["relation"] == data["labels"][1] == "speaks"
+    assert "pt" in (data["subject"], data["object"])
+
+
+def test_of_what_the_model_has_not_seen_nothing_is_suggested() -> None:
+    more = Graph.of([*DATASET.graph, Fact("be", "trades_with", "es")])
+    asked = Answerer(country_model(), more)
+    assert suggest(asked, "be") == []
+    assert suggest(asked, "es", relation="trades_with") == []
+    told = score(asked, "trades_with(be, es)")
+    assert told.stated
+    assert [one.answer.probability for one in told.slots] == [0, 0]
+    assert told.probability == pytest.approx(1 - MOST)
+
+
+def test_what_is_not_in_the_graph_has_no_suggestions() -> None:
+    with pytest.raises(NqeError, match="no entity is called 'Atlantis'; "):
+        suggest(answerer(), "Atlantis")
+    with pytest.raises(NqeError, match="no relation is called 'adjoins'; "):
+        suggest(answerer(), "France", relation="adjoins")
+    with pytest.raises(NqeError, match="there is no entity number 9; they go to 8"):
+        suggest(answerer(), 9)
