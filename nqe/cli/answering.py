@@ -49,7 +49,7 @@ def explain(
 ) -> None:
     """Show why an entity is an answer, or why it is not higher (Python: nqe.explain).
 
-    Example: nqe explain atlas.run '?x: borders(?x, ?y) and speaks(?y, German)' Spain
+    Example: nqe explain atlas.run '?x: borders(?x, ?y)' Spain
 
     Every atom is stated, with its fact, or predicted, with its probability. If some facts are
     kept back by --facts, the rest tells what is true.
@@ -120,7 +120,7 @@ def suggest(
 ) -> None:
     """List the likeliest statements about an entity that no fact says (Python: nqe.suggest).
 
-    Example: nqe suggest atlas.run France --relation borders --among '?x: continent(?x, Europe)'
+    Example: nqe suggest atlas.run France --relation borders
     """
     from nqe.answering import suggest as suggest_statements
 

@@ -142,7 +142,9 @@ def test_the_example_in_the_help_works(here: Path) -> None:
     assert re.match(
         r"atlas\.run: [\d,]+ steps in 0\.\d minutes, best validation MRR 0\.", well(run)
     )
-    assert run.err == "the model is in atlas.run/best; try `nqe evaluate`\n"
+    calibrated, model = run.err.splitlines()
+    assert re.fullmatch(r"calibrated on valid: .* error 0\.\d+ → 0\.\d+ on test", calibrated)
+    assert model == "the model is in atlas.run/best; try `nqe evaluate`"
 
 
 def test_a_complete_run_says_so_and_goes_on_when_more_is_wanted(place: Path) -> None:
