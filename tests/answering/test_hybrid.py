@@ -135,8 +135,8 @@ def test_what_is_stated_to_be_excluded_has_no_chance(
 
 @every_join
 @pytest.mark.parametrize("logic", CONJOIN)
-@given(fact_lists, plans(deepest=2))
-@settings(max_examples=20)
+@given(fact_lists, st.one_of(plans(deepest=2), plans_of_shape("2cp"), plans_of_shape("inp")))
+@settings(max_examples=30)
 def test_rows_are_those_of_plain_python(
     logic: str, join: str, facts: list[Fact], plan: Plan
 ) -> None:
