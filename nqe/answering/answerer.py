@@ -128,7 +128,8 @@ class Answerer:
 
     def run_table(self, table: StepTable) -> HybridRun:
         """The same, of plans as a table."""
-        return HybridRun(table, self.knowledge, self.calibration, self.logic, self.options)
+        curve = self.calibration.curve(self.graph)
+        return HybridRun(table, self.knowledge, curve, self.logic, self.options)
 
     def _rows(self, plans: Sequence[Plan], mode: str) -> Iterator[Tensor]:
         of_mode = {"hybrid": self._hybrid, "embedding": self._embedding, "exact": self._exact}

@@ -1,9 +1,11 @@
 """Calibration: from a model's scores to probabilities that mean something.
 
 A softmax says which entity is the likeliest answer; it adds up to 1 whether a query has a
-hundred answers or none. A probability here is the chance that an entity is an answer:
+hundred answers or none. A probability here is the chance that an entity is an answer. For one
+that the known facts do not state, with a softmax over all those that they do not state:
 
-    logit p = slope · logit softmax(score / temperature) + cardinality · log n + offset + own
+    logit p = slope · logit softmax(score / temperature) + cardinality · log n
+              + stated · log(1 + answers stated) + offset + own
 
 where n is the mean number of answers that queries of the relation and slot have in training,
 and `own` is what is left for that relation and slot, drawn towards 0 where little is known.
@@ -24,10 +26,11 @@ from torch import Tensor
 from nqe.errors import StorageError
 from nqe.files import new_file
 from nqe.graph.facts import Facts, Integers
+from nqe.graph.graph import Graph
 from nqe.graph.pattern import FIRST_QUALIFIER
 from nqe.query.plan import STEP
 from nqe.sampling.one_hop import closed_queries
-from nqe.sampling.table import QueryTable
+from nqe.sampling.table import QueryTable, Ragged
 
 Floats = npt.NDArray[np.float32]
 
@@ -40,45 +43,68 @@ KINDS = 3
 
 
 @dataclass(frozen=True, eq=False)
-class Calibration:
+class Curve:
     """How scores become probabilities."""
 
     temperature: float
     slope: float
     cardinality: float
+    stated: float
     offset: float
     answers: Floats  # (relations, 3) mean number of answers by relation and slot
     own: Floats  # (relations, 3)
 
-    @classmethod
-    def plain(cls, answers: Floats) -> Calibration:
-        """Before any fit: the softmax times the mean number of answers."""
-        return cls(1.0, 1.0, 1.0, 0.0, answers, np.zeros_like(answers))
+    def shift(self, relation: Integers, slot: Integers, stated: Integers) -> Tensor:
+        """What is added to the slope's part of the logit, (projections,).
 
-    def shift(self, relation: Integers, slot: Integers) -> Tensor:
-        """What is added to the slope's part of the logit, (projections,)."""
+        `stated` is the number of answers that facts state.
+        """
         kind = np.minimum(slot, FIRST_QUALIFIER)
         answers, own = self.answers[relation, kind], self.own[relation, kind]
-        return torch.from_numpy(self.cardinality * np.log(answers) + self.offset + own)
+        known = self.stated * np.log1p(stated)
+        shift = self.cardinality * np.log(answers) + known + self.offset + own
+        return torch.from_numpy(shift.astype(np.float32))
 
-    def of_queries(self, queries: QueryTable) -> Tensor:
-        """The shift of one-hop queries."""
+    def of_queries(self, queries: QueryTable, stated: Ragged) -> Tensor:
+        """The shift of one-hop queries, with what is stated of each."""
         steps = queries.steps.values[queries.steps.offset[:-1]]
-        return self.shift(steps[:, STEP.RELATION], steps[:, STEP.ASKED])
+        return self.shift(steps[:, STEP.RELATION], steps[:, STEP.ASKED], stated.lengths)
 
     def to_probabilities(self, scores: Tensor, shift: Tensor) -> None:
-        """Turn scores of all entities, (projections, entities), into probabilities, in place."""
+        """Turn scores of all entities, (projections, entities), into probabilities, in place.
+
+        What is stated must have the score -∞.
+        """
         if self.temperature != 1:
             scores.div_(self.temperature)
-        scores.sub_(scores.logsumexp(1, keepdim=True))
+        # Where all is stated there is nothing to add up.
+        least = torch.finfo(scores.dtype).min
+        scores.sub_(scores.logsumexp(1, keepdim=True).clamp_min_(least))
         _to_logits(scores)
         scores.mul_(self.slope).add_(shift[:, None].to(scores.dtype))
         scores.sigmoid_().clamp_max_(MOST)
 
+
+@dataclass(frozen=True, eq=False)
+class Calibration:
+    """Two curves: of what known facts do not state, and for when no facts are known at all."""
+
+    facts: Curve
+    alone: Curve
+
+    @classmethod
+    def plain(cls, answers: Floats) -> Calibration:
+        """Before any fit: the softmax times the mean number of answers."""
+        curve = Curve(1.0, 1.0, 1.0, 0.0, 0.0, answers, np.zeros_like(answers))
+        return cls(curve, curve)
+
+    def curve(self, graph: Graph) -> Curve:
+        """The one for these known facts."""
+        return self.facts if len(graph) else self.alone
+
     def save(self, folder: Path) -> None:
         """Write it into a checkpoint."""
-        values = {one.name: getattr(self, one.name) for one in fields(self)}
-        data = {k: v.tolist() if isinstance(v, np.ndarray) else v for k, v in values.items()}
+        data = {one.name: _to_json(getattr(self, one.name)) for one in fields(self)}
         with new_file(folder / FILE) as temporary:
             temporary.write_text(json.dumps(data) + "\n", encoding="utf-8")
 
@@ -89,12 +115,20 @@ class Calibration:
         if not path.is_file():
             return None
         try:
-            data: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-            for name in ("answers", "own"):
-                data[name] = np.array(data[name], dtype=np.float32)
-            return cls(**data)
+            data = json.loads(path.read_text(encoding="utf-8"))
+            return cls(**{one.name: _of_json(data[one.name]) for one in fields(cls)})
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise StorageError(f"{path}: damaged ({error}); calibrate the model again") from error
+
+
+def _to_json(curve: Curve) -> dict[str, Any]:
+    values = {one.name: getattr(curve, one.name) for one in fields(curve)}
+    return {k: v.tolist() if isinstance(v, np.ndarray) else v for k, v in values.items()}
+
+
+def _of_json(data: dict[str, Any]) -> Curve:
+    tables = {name: np.array(data[name], dtype=np.float32) for name in ("answers", "own")}
+    return Curve(**(data | tables))
 
 
 def _to_logits(scores: Tensor) -> None:

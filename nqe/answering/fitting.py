@@ -9,11 +9,12 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from nqe.answering.calibration import KINDS, MOST, Calibration, mean_answers
+from nqe.answering.calibration import KINDS, MOST, Calibration, Curve, mean_answers
 from nqe.answering.reliability import Reliability, measure, without
-from nqe.answering.swapping import calibration_queries
+from nqe.answering.swapping import calibration_queries, none_of
 from nqe.errors import NqeError
 from nqe.graph.dataset import Dataset
+from nqe.graph.entities import Booleans
 from nqe.graph.facts import Integers
 from nqe.graph.pattern import FIRST_QUALIFIER
 from nqe.model.checkpoint import CHECKPOINT, checkpoint_of, load
@@ -30,7 +31,10 @@ AT_ONCE = 256
 TEMPERATURES = (0.7, 1.0, 1.4, 2.0)
 PRIOR = 4.0
 """How firmly a relation's own offset is held at 0."""
-_STEPS = 30
+LEAST = 0.05
+"""The least slope: a higher score is never less likely."""
+RIDGE = 1e-3
+_STEPS = 60
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +45,8 @@ class Samples:
     place: Integers  # (samples,) relation and slot, as one number
     right: Floats  # (samples,) 1 or 0
     weight: Floats  # (samples,) how many entities each stands for
+    stated: Floats  # (samples,) how many answers of its query are stated
+    best: Booleans  # (samples,) whether it is the best of its query
 
 
 @dataclass(frozen=True)
@@ -67,13 +73,11 @@ def calibrate(run: str | Path, dataset: Dataset, device: str = "auto") -> Calibr
         )
     model = load(folder, device)
     calibration = fit(model, dataset)
-    both = {
-        "before": plain_calibration(dataset, model.relation_count),
-        "after": calibration,
-    }
+    plain = plain_calibration(dataset, model.relation_count)
     held_out = dataset.splits.get("test")
     has_test = held_out is not None and len(held_out) > 0
     split, known = ("test", "train,valid") if has_test else ("valid", "train")
+    both = {"before": plain.facts, "after": calibration.facts}
     measured = measure(model, both, dataset, split, known)
     calibration.save(folder)
     return Calibrated(folder, split, measured["before"], measured["after"])
@@ -90,9 +94,17 @@ def fit(model: Model, dataset: Dataset, seed: int = 0) -> Calibration:
     rng = np.random.default_rng(seed)
     table, stated = calibration_queries(dataset, "valid", "train", QUERIES, rng)
     plain = plain_calibration(dataset, model.relation_count)
-    samples = draw(model, table, stated, rng)
-    starts = [replace(plain, temperature=one) for one in TEMPERATURES]
-    fits = [_fit(start, samples, column) for column, start in enumerate(starts)]
+    nothing = none_of(len(table))
+    return Calibration(
+        fit_curve(plain.facts, draw(model, table, stated, rng)),
+        fit_curve(plain.alone, draw(model, table, nothing, rng)),
+    )
+
+
+def fit_curve(start: Curve, samples: Samples) -> Curve:
+    """The curve that fits samples best, over all temperatures."""
+    starts = [replace(start, temperature=one) for one in TEMPERATURES]
+    fits = [_fit(one, samples, column) for column, one in enumerate(starts)]
     return min(fits, key=lambda pair: pair[1])[0]
 
 
@@ -115,10 +127,11 @@ def draw(model: Model, table: QueryTable, stated: Ragged, rng: np.random.Generat
 
 def _drawn(
     scores: torch.Tensor, right: Ragged, stated: Ragged, place: Integers, rng: np.random.Generator
-) -> tuple[Floats, Integers, Floats, Floats]:
+) -> tuple[Floats, Integers, Floats, Floats, Floats, Booleans]:
     queries, entities = scores.shape
     drawn = rng.integers(entities, size=(queries, DRAWN))
-    best = without(scores, stated).topk(min(TOP, entities), 1).indices.numpy()
+    scores = without(scores, stated)
+    best = scores.topk(min(TOP, entities), 1).indices.numpy()
     rows = np.arange(queries)[:, None]
     # Each entity once, by the first reason to have it.
     keys = np.concatenate(
@@ -139,30 +152,52 @@ def _drawn(
         place[row],
         (first < len(right.values)).astype(np.float64),
         np.where(is_drawn, entities / DRAWN, 1.0),
+        stated.lengths[row].astype(np.float64),
+        column == best[row, 0],
     )
 
 
-def _fit(start: Calibration, samples: Samples, column: int) -> tuple[Calibration, float]:
-    """The best slope, cardinality and offset, then each relation's own; and the loss."""
-    answers = np.log(start.answers.ravel()[samples.place]).astype(np.float64)
+def _fit(start: Curve, samples: Samples, column: int) -> tuple[Curve, float]:
+    """The best coefficients, then each relation's own; and the loss."""
     logs = samples.logs[:, column]
     logits = logs - np.log1p(-np.minimum(np.exp(logs), MOST))
-    features = np.stack([logits, answers, np.ones_like(answers)], axis=1)
-    values = np.array([1.0, 1.0, 0.0])
-    for _ in range(_STEPS):
-        told = _sigmoid(features @ values)
-        gradient = features.T @ (samples.weight * (samples.right - told))
-        curvature = (features * (samples.weight * told * (1 - told))[:, None]).T @ features
-        values += np.linalg.solve(curvature + 1e-6 * np.eye(3), gradient)
+    answers = np.log(start.answers.ravel()[samples.place]).astype(np.float64)
+    columns = (logits, answers, np.log1p(samples.stated), np.ones_like(logits))
+    features = np.stack(columns, axis=1)
+    values = _newton(features, samples.right, samples.weight, np.array([1.0, 1.0, 0.0, 0.0]))
     told = _sigmoid(features @ values)
     loss = -(samples.weight * np.log(np.where(samples.right > 0, told, 1 - told) + 1e-12)).sum()
     size = start.answers.size
     surplus = np.bincount(samples.place, samples.weight * (samples.right - told), size)
     room = np.bincount(samples.place, samples.weight * told * (1 - told), size)
-    own = (surplus / (room + PRIOR)).astype(np.float32).reshape(start.answers.shape)
-    slope, cardinality, offset = (float(one) for one in values)
-    fitted = replace(start, slope=slope, cardinality=cardinality, offset=offset, own=own)
+    own = surplus / (room + PRIOR)
+    # Most of all the best prediction of a query must mean what it says.
+    best = samples.best
+    said = features[best] @ values + own[samples.place[best]]
+    line = np.stack([said, np.ones_like(said)], axis=1)
+    scale, more = _newton(line, samples.right[best], np.ones(len(said)), np.array([1.0, 0.0]))
+    scale = max(scale, LEAST / max(values[0], LEAST))
+    slope, cardinality, stated, offset = (float(one) for one in scale * values)
+    fitted = replace(
+        start,
+        slope=max(slope, LEAST),
+        cardinality=cardinality,
+        stated=stated,
+        offset=offset + float(more),
+        own=(scale * own).astype(np.float32).reshape(start.answers.shape),
+    )
     return fitted, float(loss)
+
+
+def _newton(features: Floats, right: Floats, weight: Floats, values: Floats) -> Floats:
+    """The coefficients of a logistic regression."""
+    for _ in range(_STEPS):
+        told = _sigmoid(features @ values)
+        gradient = features.T @ (weight * (right - told))
+        curvature = (features * (weight * told * (1 - told))[:, None]).T @ features
+        step = np.linalg.solve(curvature + RIDGE * np.eye(len(values)), gradient - RIDGE * values)
+        values = values + np.clip(step, -1, 1)
+    return values
 
 
 def _sigmoid(values: Floats) -> Floats:

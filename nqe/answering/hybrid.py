@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from nqe.answering.bindings import Bindings, choose_bindings
-from nqe.answering.calibration import MOST, Calibration
+from nqe.answering.calibration import MOST, Curve
 from nqe.answering.knowledge import Knowledge
 from nqe.errors import choose
 from nqe.graph.facts import Integers
@@ -65,19 +65,20 @@ class Chances:
     """What facts and model say of all entities, by each of some bindings alone."""
 
     knowledge: Knowledge
-    calibration: Calibration
+    curve: Curve
     bindings: Bindings
     vectors: Tensor  # (bindings, width)
     shift: Tensor  # (bindings,)
     stated: tuple[Integers, Integers]
 
     @classmethod
-    def of(cls, bindings: Bindings, knowledge: Knowledge, calibration: Calibration) -> Chances:
+    def of(cls, bindings: Bindings, knowledge: Knowledge, curve: Curve) -> Chances:
         """All bindings through one call of the encoder."""
-        shift = calibration.shift(knowledge.relations(bindings.relation), bindings.asked)
         vectors = knowledge.vectors(bindings.steps())
         stated = knowledge.stated(bindings)
-        return cls(knowledge, calibration, bindings, vectors, shift.to(vectors.device), stated)
+        counts = np.bincount(stated[0], minlength=len(bindings))
+        shift = curve.shift(knowledge.relations(bindings.relation), bindings.asked, counts)
+        return cls(knowledge, curve, bindings, vectors, shift.to(vectors.device), stated)
 
     def blocks(self) -> Iterator[tuple[slice, Tensor]]:
         """Ranges of bindings, and the chances by each, (bindings, entities)."""
@@ -92,13 +93,14 @@ class Chances:
 
     def _block(self, chosen: slice) -> Tensor:
         vectors = self.vectors[chosen]
-        chances = self.knowledge.scores(vectors)
-        self.calibration.to_probabilities(chances, self.shift[chosen])
-        chances = self.knowledge.spread(chances, vectors)
         binding, entity = self.stated
         first, last = np.searchsorted(binding, (chosen.start, chosen.stop))
-        row = torch.from_numpy(binding[first:last] - chosen.start)
-        chances[row, torch.from_numpy(entity[first:last])] = 1
+        row, stated = binding[first:last] - chosen.start, entity[first:last]
+        scores = self.knowledge.scores(vectors)
+        self.knowledge.fill(scores, row, stated, -torch.inf)
+        self.curve.to_probabilities(scores, self.shift[chosen])
+        chances = self.knowledge.spread(scores, vectors)
+        chances[torch.from_numpy(row), torch.from_numpy(stated)] = 1
         return chances
 
 
@@ -109,11 +111,11 @@ class HybridRun:
         self,
         table: StepTable,
         knowledge: Knowledge,
-        calibration: Calibration,
+        curve: Curve,
         logic: Logic,
         options: HybridOptions,
     ) -> None:
-        self.table, self.knowledge, self.calibration = table, knowledge, calibration
+        self.table, self.knowledge, self.curve = table, knowledge, curve
         self.logic, self.options = logic, options
         self.certain = certain_sets(table, knowledge.graph)
         self.rows = torch.zeros(len(table.steps), knowledge.entity_count, device=knowledge.device)
@@ -149,7 +151,7 @@ class HybridRun:
         owner = np.repeat(steps, np.diff(bindings.start)).tolist()
         join = JOINS[self.options.join]
         weights = torch.from_numpy(bindings.weight).to(self.rows.device)
-        for chosen, chances in Chances.of(bindings, self.knowledge, self.calibration).blocks():
+        for chosen, chances in Chances.of(bindings, self.knowledge, self.curve).blocks():
             weight = weights[chosen, None].expand_as(chances)
             weighted = self.logic.conjoin(torch.stack((weight, chances), 1))
             for step, chance in zip(owner[chosen], weighted, strict=True):

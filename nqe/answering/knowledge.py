@@ -120,6 +120,12 @@ class Knowledge:
             scores: Tensor = queries.scores()
             return scores
 
+    def fill(self, values: Tensor, row: Integers, entity: Integers, value: float) -> None:
+        """Put a value at pairs of a row and an entity of the graph that the model has seen."""
+        own = self._entity[entity]
+        seen = own >= 0
+        values[torch.from_numpy(row[seen]), torch.from_numpy(own[seen])] = value
+
     def spread(self, values: Tensor, vectors: Tensor) -> Tensor:
         """Values of the model's entities as those of the graph's; 0 where it knows nothing."""
         values[vectors[:, 0].isnan()] = 0

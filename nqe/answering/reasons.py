@@ -152,7 +152,7 @@ class Explainer:
     def _projection(self, number: int, step: Step, entity: int) -> Reason:
         """By the binding that gives the entity its best chance."""
         bindings = self.run.bindings(np.array([number]))
-        chances = Chances.of(bindings, self.run.knowledge, self.run.calibration)
+        chances = Chances.of(bindings, self.run.knowledge, self.run.curve)
         alone = chances.column(entity).cpu()  # (bindings,)
         best = int((alone * torch.from_numpy(bindings.weight)).argmax())
         bound = self._bound(bindings, best)

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from nqe.answering.calibration import Calibration
+from nqe.answering.calibration import Curve
 from nqe.answering.swapping import calibration_queries
 from nqe.graph.dataset import Dataset
 from nqe.model.model import Model
@@ -60,7 +60,7 @@ class Reliability:
 
 def measure(
     model: Model,
-    calibrations: dict[str, Calibration],
+    curves: dict[str, Curve],
     dataset: Dataset,
     split: str,
     known: str,
@@ -68,23 +68,25 @@ def measure(
     count: int = QUERIES,
     seed: int = 1,
 ) -> dict[str, Reliability]:
-    """How reliable each calibration is on the one-hop queries of a split, half of them swapped.
+    """How reliable each curve is on the one-hop queries of a split, half of them swapped.
 
     What is looked at is the best prediction that the known facts do not state.
     """
     rng = np.random.default_rng(seed)
     table, stated = calibration_queries(dataset, split, known, count, rng)
-    told: dict[str, list[Floats]] = {name: [] for name in calibrations}
+    told: dict[str, list[Floats]] = {name: [] for name in curves}
     right: list[Floats] = []
     for first in range(0, len(table), AT_ONCE):
         rows = np.arange(first, min(first + AT_ONCE, len(table)))
         some = table.take(rows)
-        scores = EmbeddingRunner(model).run(some).block(0, model.entity_count).clone()
-        best = without(scores, stated.take(rows)).argmax(1)
+        facts = stated.take(rows)
+        scores = EmbeddingRunner(model).run(some).block(0, model.entity_count)
+        scores = without(scores, facts)
+        best = scores.argmax(1)
         right.append(_is_right(best, some.easy))
-        for name, calibration in calibrations.items():
+        for name, curve in curves.items():
             chances = scores.clone()
-            calibration.to_probabilities(chances, calibration.of_queries(some).to(chances.device))
+            curve.to_probabilities(chances, curve.of_queries(some, facts).to(chances.device))
             told[name].append(chances.gather(1, best[:, None])[:, 0].double().cpu().numpy())
     truth = np.concatenate(right)
     return {name: Reliability.of(np.concatenate(one), truth) for name, one in told.items()}

@@ -33,7 +33,7 @@ def calibration_queries(
     table = table.take(rng.permutation(len(table))[:count])
     table = swapped(table, len(table) // 2, rng)
     answers = _answers(table, full)
-    none = _none(len(table))
+    none = none_of(len(table))
     table = replace(table, easy=answers, hard=none, missing=none, answer_count=answers.lengths)
     return table, _answers(table, dataset.known(known))
 
@@ -88,5 +88,6 @@ def _answers(table: QueryTable, graph: Graph) -> Ragged:
     return Ragged(offsets(sets.length[last]), sets.members(last))
 
 
-def _none(count: int) -> Ragged:
+def none_of(count: int) -> Ragged:
+    """Nothing, for each of so many queries."""
     return Ragged(np.zeros(count + 1, dtype=np.int64), np.zeros(0, dtype=np.int64))
