@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from strategies import ENTITIES, RELATIONS, small_facts
 
 from nqe.answering import Answerer, Calibration, HybridOptions
+from nqe.answering.calibration import Curve
 from nqe.graph import Dataset, Description, Fact, Graph, Vocabulary
 from nqe.model import Model
 from nqe.query import Plan
@@ -54,12 +55,18 @@ def small_model() -> Model:
     return untrained(graph_of([]).vocabulary)
 
 
-def odd_calibration(relation_count: int = len(RELATIONS)) -> Calibration:
-    """One in which every part makes a difference."""
-    rng = np.random.default_rng(5)
-    shape = (relation_count, 3)
-    answers = rng.uniform(1, 3, shape).astype(np.float32)
-    return Calibration(1.3, 0.8, 0.5, 0.3, answers, rng.normal(size=shape).astype(np.float32))
+def odd_curve(seed: int) -> Curve:
+    """One in which every part makes a difference; for three relations."""
+    rng = np.random.default_rng(seed)
+    answers, own = rng.uniform(1, 3, (3, 3)), rng.normal(size=(3, 3))
+    temperature, slope, cardinality, stated, offset = rng.uniform(0.3, 1.5, 5).tolist()
+    tables = answers.astype(np.float32), own.astype(np.float32)
+    return Curve(temperature, slope, cardinality, -stated, offset, *tables)
+
+
+def odd_calibration() -> Calibration:
+    """Two such curves."""
+    return Calibration(odd_curve(5), odd_curve(6))
 
 
 def answerer_of(graph: Graph, logic: str = "product", **options: Any) -> Answerer:

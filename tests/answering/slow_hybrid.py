@@ -78,7 +78,7 @@ class SlowHybrid:
                     one
                     for one in self.entities
                     for bound in product(*self._choices(step, inputs))
-                    if self._stated(step, self._slots(step, bound, one))
+                    if self._stated(step, bound, one)
                 }
             case Op.AND:
                 return set.intersection(*inputs)
@@ -107,7 +107,7 @@ class SlowHybrid:
             ]
             weight = reduce(self.conjoin, chances, 1.0)
             for one in self.entities:
-                stated = self._stated(step, self._slots(step, bound, one))
+                stated = self._stated(step, bound, one)
                 chance = self.conjoin(weight, 1.0 if stated else predicted[one])
                 row[one] = self.join(row[one], chance)
         return row
@@ -121,7 +121,8 @@ class SlowHybrid:
         slots[step.asked] = asked
         return slots
 
-    def _stated(self, step: Step, slots: list[int | None]) -> bool:
+    def _stated(self, step: Step, bound: Sequence[int | None], asked: int) -> bool:
+        slots = self._slots(step, bound, asked)
         return any(says(fact, step, slots) for fact in self.facts)
 
     def _predicted(self, step: Step, bindings: list[tuple[int | None, ...]]) -> list[list[float]]:
@@ -129,8 +130,12 @@ class SlowHybrid:
         batch = Batch.of([self._one_hop(step, bound) for bound in bindings])
         with torch.no_grad():
             scores = self.model.compare(self.model(batch)).scores()
-        place = np.array([step.relation]), np.array([step.asked])
-        self.calibration.to_probabilities(scores, self.calibration.shift(*place))
+        curve = self.calibration.curve(self.graph)
+        for row, bound in zip(scores, bindings, strict=True):
+            stated = [one for one in self.entities if self._stated(step, bound, one)]
+            row[stated] = -torch.inf
+            place = np.array([step.relation]), np.array([step.asked])
+            curve.to_probabilities(row[None], curve.shift(*place, np.array([len(stated)])))
         chances: list[list[float]] = scores.tolist()
         return chances
 

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
-from answering_cases import countries, fact_lists, graph_of, odd_calibration
+from answering_cases import countries, fact_lists, graph_of, odd_calibration, odd_curve
 from hypothesis import given
 from hypothesis import strategies as st
 
 from nqe.answering import Calibration
-from nqe.answering.calibration import FILE, MOST, mean_answers
+from nqe.answering.calibration import FILE, MOST, Curve, mean_answers
 from nqe.errors import StorageError
 from nqe.graph import Fact
 from nqe.query.plan import STEP
@@ -24,9 +25,15 @@ from nqe.sampling.one_hop import closed_queries
 score_lists = st.lists(st.integers(-60, 60), min_size=2, max_size=12, unique=True).map(
     lambda halves: [one / 2 for one in halves]
 )
-calibrations = st.builds(
-    lambda temperature, slope, offset: Calibration(
-        temperature, slope, 1.0, offset, np.ones((1, 3), np.float32), np.zeros((1, 3), np.float32)
+curves = st.builds(
+    lambda temperature, slope, offset: Curve(
+        temperature,
+        slope,
+        1.0,
+        0.0,
+        offset,
+        np.ones((1, 3), np.float32),
+        np.zeros((1, 3), np.float32),
     ),
     st.floats(0.5, 3),
     st.floats(0.1, 2),
@@ -34,44 +41,62 @@ calibrations = st.builds(
 )
 
 
-def probabilities(calibration: Calibration, scores: list[float], slot: int = 0) -> list[float]:
+def probabilities(
+    curve: Curve, scores: Sequence[float], slot: int = 0, stated: Sequence[int] = ()
+) -> list[float]:
     row = torch.tensor([scores], dtype=torch.float32)
-    calibration.to_probabilities(row, calibration.shift(np.array([0]), np.array([slot])))
+    row[0, list(stated)] = -torch.inf
+    shift = curve.shift(np.array([0]), np.array([slot]), np.array([len(stated)]))
+    curve.to_probabilities(row, shift)
     told: list[float] = row[0].tolist()
     return told
 
 
-@given(calibrations, score_lists)
-def test_what_scores_higher_is_no_less_likely(
-    calibration: Calibration, scores: list[float]
-) -> None:
-    told = probabilities(calibration, scores)
+@given(curves, score_lists)
+def test_what_scores_higher_is_no_less_likely(curve: Curve, scores: list[float]) -> None:
+    told = probabilities(curve, scores)
     in_order = [told[place] for place in np.argsort(scores, kind="stable")]
     assert all(one <= other + 1e-6 for one, other in pairwise(in_order))
 
 
-@given(calibrations, score_lists)
-def test_nothing_predicted_is_certain(calibration: Calibration, scores: list[float]) -> None:
-    told = probabilities(calibration, scores)
+@given(curves, score_lists)
+def test_nothing_predicted_is_certain(curve: Curve, scores: list[float]) -> None:
+    told = probabilities(curve, scores)
     assert all(0 <= one <= np.float32(MOST) for one in told)
 
 
-@given(st.lists(st.floats(-5, 5), min_size=2, max_size=4), st.integers(0, 4))
-def test_probabilities_are_those_of_the_formula(scores: list[float], slot: int) -> None:
-    by, place = odd_calibration(), (0, min(slot, 2))
-    powers = [math.exp(score / by.temperature) for score in scores]
-    odds = [one / (sum(powers) - one) for one in powers]
-    shift = by.cardinality * math.log(by.answers[place]) + by.offset + float(by.own[place])
-    expected = [1 / (1 + one**-by.slope * math.exp(-shift)) for one in odds]
-    capped = [min(one, MOST) for one in expected]
-    assert probabilities(by, scores, slot) == pytest.approx(capped, abs=2e-4)
+@given(st.lists(st.floats(-3, 3), min_size=3, max_size=5), st.integers(0, 4), st.booleans())
+def test_probabilities_are_those_of_the_formula(
+    scores: list[float], slot: int, first_is_stated: bool
+) -> None:
+    by, place = odd_curve(5), (0, min(slot, 2))
+    stated = [0] if first_is_stated else [0, 1]
+    powers = [
+        0 if number in stated else math.exp(score / by.temperature)
+        for number, score in enumerate(scores)
+    ]
+    known = by.stated * math.log(1 + len(stated))
+    shift = by.cardinality * math.log(by.answers[place]) + known + by.offset + by.own[place]
+    told = probabilities(by, scores, slot, stated)
+    for number, power in enumerate(powers):
+        others = sum(powers) - power
+        if number in stated:
+            assert told[number] == 0
+        elif others > 0.01 * power:
+            odds = (power / others) ** by.slope * math.exp(shift)
+            assert told[number] == pytest.approx(min(odds / (1 + odds), MOST), abs=1e-4)
+
+
+def test_where_all_is_stated_nothing_is_predicted() -> None:
+    assert probabilities(odd_curve(5), [1, 2, 3], stated=[0, 1, 2]) == [0, 0, 0]
 
 
 def test_the_plain_calibration_multiplies_odds_by_the_number_of_answers() -> None:
     plain = Calibration.plain(np.full((1, 3), 2, dtype=np.float32))
     softmax = torch.tensor([2.0, 1.0, 0.0, -1.0]).softmax(0).double()
     odds = 2 * softmax / (1 - softmax)
-    told = probabilities(plain, [2.0, 1.0, 0.0, -1.0])
+    assert plain.curve(graph_of([])) is plain.facts
+    told = probabilities(plain.facts, [2.0, 1.0, 0.0, -1.0])
     assert told == pytest.approx((odds / (1 + odds)).tolist(), abs=1e-5)
 
 
@@ -105,9 +130,16 @@ def test_a_calibration_is_the_same_after_saving_and_loading(tmp_path: Path) -> N
     assert loaded is not None
     loaded.save(other)
     assert (one / FILE).read_bytes() == (other / FILE).read_bytes()
-    assert np.array_equal(loaded.own, odd_calibration().own)
-    assert loaded.answers.dtype == loaded.own.dtype == np.float32
-    assert probabilities(loaded, [1, 2]) == probabilities(odd_calibration(), [1, 2])
+    for curve, before in ((loaded.facts, odd_curve(5)), (loaded.alone, odd_curve(6))):
+        assert np.array_equal(curve.own, before.own)
+        assert curve.answers.dtype == curve.own.dtype == np.float32
+        assert probabilities(curve, [1, 2]) == probabilities(before, [1, 2])
+
+
+def test_without_facts_another_curve_holds() -> None:
+    both = odd_calibration()
+    assert both.curve(countries().known("none")) is both.alone
+    assert both.curve(countries().known("train")) is both.facts
 
 
 def test_a_checkpoint_without_a_calibration_has_none(tmp_path: Path) -> None:
@@ -120,11 +152,11 @@ def test_a_damaged_calibration_is_told_of(tmp_path: Path, damage: str) -> None:
     path = tmp_path / FILE
     text = path.read_text(encoding="utf-8")
     data = json.loads(text)
-    less = {name: value for name, value in data.items() if name != "slope"}
+    less = {name: value for name, value in data["facts"].items() if name != "slope"}
     others = {
         "cut": text[:40],
-        "less": json.dumps(less),
-        "more": json.dumps(data | {"own": [[1], [2, 3]]}),
+        "less": json.dumps(data | {"facts": less}),
+        "more": json.dumps(data | {"alone": data["alone"] | {"own": [[1], [2, 3]]}}),
     }
     path.write_bytes(others.get(damage, damage).encode("latin-1"))
     with pytest.raises(StorageError, match=r"calibration\.json: damaged \(.*\); calibrate the"):

@@ -9,11 +9,11 @@ import pytest
 import torch
 from answering_cases import countries, country_model
 
-from nqe.answering import Answerer, Calibration, calibrate
-from nqe.answering.calibration import FILE
+from nqe.answering import Answerer, calibrate
+from nqe.answering.calibration import FILE, Curve
 from nqe.answering.fitting import fit, plain_calibration
-from nqe.answering.reliability import measure
-from nqe.answering.swapping import calibration_queries, swapped
+from nqe.answering.reliability import measure, without
+from nqe.answering.swapping import calibration_queries, none_of, swapped
 from nqe.demo import demo_dataset
 from nqe.errors import NqeError
 from nqe.graph import Dataset
@@ -139,12 +139,14 @@ def test_calibrating_needs_validation_facts() -> None:
         fit(country_model(), bare)
 
 
-def log_loss(model: Model, calibration: Calibration, dataset: Dataset) -> float:
-    """The mean loss over all entities that the known facts do not state, of test queries."""
+def log_loss(model: Model, curve: Curve, dataset: Dataset, known: bool) -> float:
+    """The mean loss over all entities that are not stated, or over all, of test queries."""
     rng = np.random.default_rng(7)
     table, stated = calibration_queries(dataset, "test", "train,valid", 300, rng)
-    scores = EmbeddingRunner(model).run(table).block(0, model.entity_count).clone()
-    calibration.to_probabilities(scores, calibration.of_queries(table))
+    stated = stated if known else none_of(len(table))
+    scores = EmbeddingRunner(model).run(table).block(0, model.entity_count)
+    scores = without(scores, stated)
+    curve.to_probabilities(scores, curve.of_queries(table, stated))
     right, open_ = torch.zeros(scores.shape), torch.ones(scores.shape, dtype=torch.bool)
     right[torch.from_numpy(table.easy.owner), torch.from_numpy(table.easy.values)] = 1
     open_[torch.from_numpy(stated.owner), torch.from_numpy(stated.values)] = False
@@ -155,10 +157,14 @@ def log_loss(model: Model, calibration: Calibration, dataset: Dataset) -> float:
 
 def test_a_fit_says_truer_things_than_no_fit(demo: Dataset, model: Model) -> None:
     fitted, plain = fit(model, demo), plain_calibration(demo, model.relation_count)
-    assert fitted.slope > 0
-    assert np.isfinite(fitted.own).all()
-    assert log_loss(model, fitted, demo) < log_loss(model, plain, demo)
-    both = {"plain": plain, "fitted": fitted}
+    for curve, before, known in (
+        (fitted.facts, plain.facts, True),
+        (fitted.alone, plain.alone, False),
+    ):
+        assert curve.slope > 0
+        assert np.isfinite(curve.own).all()
+        assert log_loss(model, curve, demo, known) < log_loss(model, before, demo, known)
+    both = {"plain": plain.facts, "fitted": fitted.facts}
     measured = measure(model, both, demo, "test", "train,valid", count=1_000)
     assert measured["fitted"].brier < measured["plain"].brier
     assert measured["fitted"].error < measured["plain"].error
@@ -174,7 +180,7 @@ def test_calibrating_a_run_writes_into_its_checkpoint(run: Path, demo: Dataset) 
     assert not (run / "last" / FILE).exists()
     assert done.after.error < done.before.error
     after = Answerer.load(run, demo, facts="train").calibration
-    assert before.slope == 1 != after.slope
+    assert before.facts.slope == 1 != after.facts.slope
     written = (run / "best" / FILE).read_bytes()
     calibrate(run / "best", demo)
     assert (run / "best" / FILE).read_bytes() == written
@@ -200,5 +206,7 @@ def test_a_model_that_has_seen_the_validation_facts_is_refused(tmp_path: Path, l
 
 def test_a_model_that_knows_nothing_is_fitted_too() -> None:
     fitted = fit(country_model(), countries())
-    assert np.isfinite([fitted.slope, fitted.cardinality, fitted.offset]).all()
-    assert np.isfinite(fitted.own).all()
+    for curve in (fitted.facts, fitted.alone):
+        assert curve.slope > 0
+        assert np.isfinite([curve.slope, curve.cardinality, curve.stated, curve.offset]).all()
+        assert np.isfinite(curve.own).all()
