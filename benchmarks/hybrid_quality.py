@@ -12,7 +12,6 @@ import argparse
 import time
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from machine import DATA, ROOT, describe, markdown_table, write_result
@@ -79,9 +78,9 @@ def beams(dataset: Dataset, count: int) -> str:
     return markdown_table(("options", "MRR, variable shapes", "ms a query"), rows)
 
 
-def shape_rows(reports: dict[str, Report]) -> list[tuple[Any, ...]]:
+def shape_rows(reports: dict[str, Report]) -> list[tuple[str, ...]]:
     """A row a shape, with intervals; where a hybrid is worse beyond them it says so."""
-    rows: list[tuple[Any, ...]] = []
+    rows: list[tuple[str, ...]] = []
     first = reports[EMBEDDING].group("shape")
     for shape in SHAPES:
         cells = []
@@ -90,11 +89,11 @@ def shape_rows(reports: dict[str, Report]) -> list[tuple[Any, ...]]:
             low, high = one.interval or (one.mrr, one.mrr)
             worse = " worse" if high < (first[shape].interval or (0.0, 0.0))[0] else ""
             cells.append(f"{one.mrr:.3f} ({low:.3f}, {high:.3f}){worse}")
-        rows.append((shape, first[shape].queries, *cells))
+        rows.append((shape, f"{first[shape].queries:,}", *cells))
     return rows
 
 
-def ratio_rows(reports: dict[str, Report]) -> list[tuple[Any, ...]]:
+def ratio_rows(reports: dict[str, Report]) -> list[tuple[str, ...]]:
     """Means over the shapes in which a projection takes a variable, and over all."""
     base = mean(reports[EMBEDDING])
     return [
@@ -102,23 +101,23 @@ def ratio_rows(reports: dict[str, Report]) -> list[tuple[Any, ...]]:
             name,
             f"{mean(one):.4f}",
             f"{mean(one) / base:.2f}",
-            BARS.get(name, ""),
+            str(BARS.get(name, "")),
             f"{mean(one, tuple(SHAPES)):.4f}",
         )
         for name, one in reports.items()
     ]
 
 
-def missing_rows(reports: dict[str, Report]) -> list[tuple[Any, ...]]:
+def missing_rows(reports: dict[str, Report]) -> list[tuple[str, ...]]:
     """By the number of facts that an answer needs and the known facts lack."""
     groups = {name: one.group("missing") for name, one in reports.items()}
     return [
-        (key, one.queries, *(f"{group[key].mrr:.4f}" for group in groups.values()))
+        (key, f"{one.queries:,}", *(f"{group[key].mrr:.4f}" for group in groups.values()))
         for key, one in groups[EMBEDDING].items()
     ]
 
 
-def calibration_rows(found: Calibrated) -> list[tuple[Any, ...]]:
+def calibration_rows(found: Calibrated) -> list[tuple[str, ...]]:
     """What reliability was before and after."""
     return [
         (name, f"{one.error:.4f}", f"{one.brier:.4f}", f"{one.base:.4f}")
@@ -128,7 +127,7 @@ def calibration_rows(found: Calibrated) -> list[tuple[Any, ...]]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--count", type=int, default=250, help="queries a shape")
+    parser.add_argument("--count", type=int, default=400, help="queries a shape")
     parser.add_argument("--beams", action="store_true", help="compare beams and joins instead")
     options = parser.parse_args()
     dataset = read(DATA / "wd50k")

@@ -162,7 +162,7 @@ def explain(
         known=number in explainer.result.sets[-1],
         reason=explainer.reason(number),
         steps=tuple(views.step(one) for one, step in enumerate(plan.steps) if step.op in SHOWN),
-        removed=tuple(views.removals()),
+        removed=tuple(one for one in views.removals() if one.entities),
     )
 
 
