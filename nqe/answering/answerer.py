@@ -148,7 +148,7 @@ class Answerer:
                 "the query names something that was added to the graph after the model was "
                 "trained; ask in the mode hybrid or exact"
             )
-        return self.knowledge.spread(self.knowledge.scores(vectors).softmax(1), vectors)
+        return self.knowledge.scores(vectors).softmax(1)
 
     def _exact(self, plans: Sequence[Plan]) -> Tensor:
         rows = torch.zeros(len(plans), self.graph.entity_count)

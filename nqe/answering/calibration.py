@@ -75,14 +75,54 @@ class Curve:
 
         What is stated must have the score -∞.
         """
+        self.warm(scores)
+        totals = Totals()
+        totals.add(scores, 0)
+        self.finish(scores, shift, totals, 0)
+
+    def warm(self, scores: Tensor) -> None:
+        """Divide scores by the temperature, in place."""
         if self.temperature != 1:
             scores.div_(self.temperature)
-        # Where all is stated there is nothing to add up.
-        least = torch.finfo(scores.dtype).min
-        scores.sub_(scores.logsumexp(1, keepdim=True).clamp_min_(least))
-        _to_logits(scores)
+
+    def finish(self, scores: Tensor, shift: Tensor, totals: Totals, first: int) -> None:
+        """Turn the warm scores of a block of entities into probabilities, in place."""
+        totals.to_logits(scores, first)
         scores.mul_(self.slope).add_(shift[:, None].to(scores.dtype))
         scores.sigmoid_().clamp_max_(MOST)
+
+
+class Totals:
+    """What a softmax must know of all entities, gathered block by block."""
+
+    def __init__(self) -> None:
+        self._total = torch.empty(0)  # (rows, 1) the log of the sum
+        self._values = torch.empty(0)  # (rows, few) the largest scores
+        self._places = torch.empty(0, dtype=torch.int64)  # (rows, few) their entities
+
+    def add(self, scores: Tensor, first: int) -> None:
+        """The scores of a block, (rows, entities), that begins with this entity."""
+        total = scores.logsumexp(1, keepdim=True)
+        best = scores.topk(min(_LARGE, scores.shape[1]), 1)
+        values, places = best.values, best.indices + first
+        if len(self._total):
+            total = torch.logaddexp(self._total, total)
+            values = torch.cat([self._values, values], 1)
+            values, chosen = values.topk(min(_LARGE, values.shape[1]), 1)
+            places = torch.cat([self._places, places], 1).gather(1, chosen)
+        self._total, self._values, self._places = total, values, places
+
+    def to_logits(self, scores: Tensor, first: int) -> None:
+        """Turn the scores of a block into logits of their softmax over all entities, in place."""
+        # Where all is stated there is nothing to add up.
+        total = self._total.clamp_min(torch.finfo(scores.dtype).min)
+        scores.sub_(total)
+        # A logit is the log of its probability, but for large ones, of which there are few.
+        logs = self._values - total
+        logits = logs - torch.log1p(-logs.exp().clamp_max(MOST))
+        inside = (self._places >= first) & (self._places < first + scores.shape[1])
+        row = inside.nonzero()[:, 0]
+        scores[row, self._places[inside] - first] = logits[inside]
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,16 +169,6 @@ def _to_json(curve: Curve) -> dict[str, Any]:
 def _of_json(data: dict[str, Any]) -> Curve:
     tables = {name: np.array(data[name], dtype=np.float32) for name in ("answers", "own")}
     return Curve(**(data | tables))
-
-
-def _to_logits(scores: Tensor) -> None:
-    """Turn logs of probabilities that add up to 1, row by row, into logits, in place.
-
-    Both are the same but for large probabilities, of which there are few.
-    """
-    best = scores.topk(min(_LARGE, scores.shape[1]), 1)
-    others = torch.log1p(-best.values.exp().clamp_max(MOST))
-    scores.scatter_(1, best.indices, best.values - others)
 
 
 def mean_answers(facts: Facts, relation_count: int) -> Floats:

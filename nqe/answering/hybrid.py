@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from nqe.answering.bindings import Bindings, choose_bindings
-from nqe.answering.calibration import MOST, Curve
+from nqe.answering.calibration import MOST, Curve, Totals
 from nqe.answering.knowledge import Knowledge
 from nqe.errors import choose
 from nqe.graph.facts import Integers
@@ -25,8 +25,8 @@ from nqe.model.logic import Logic
 from nqe.query.exact_batch import StepSets, StepTable, run_table
 from nqe.query.plan import STEP, Op
 
-SCORES, BINDINGS = 2**22, 8
-"""So many scores exist at a time, or those of so many bindings."""
+SCORES, BINDINGS = 2**22, 64
+"""So many scores exist at a time, of so many bindings if entities are many."""
 ROWS = 2**26
 """So many probabilities of steps exist at a time."""
 
@@ -80,28 +80,54 @@ class Chances:
         shift = curve.shift(knowledge.relations(bindings.relation), bindings.asked, counts)
         return cls(knowledge, curve, bindings, vectors, shift.to(vectors.device), stated)
 
-    def blocks(self) -> Iterator[tuple[slice, Tensor]]:
-        """Ranges of bindings, and the chances by each, (bindings, entities)."""
-        at_once = max(BINDINGS, SCORES // max(self.knowledge.entity_count, 1))
+    def blocks(self) -> Iterator[tuple[slice, slice, Tensor]]:
+        """Ranges of bindings and of entities, and the chances, (bindings, entities)."""
+        size = min(self.knowledge.entity_count, max(1, SCORES // BINDINGS))
+        at_once = max(1, SCORES // max(size, 1))
         for first in range(0, len(self.bindings), at_once):
-            chosen = slice(first, min(first + at_once, len(self.bindings)))
-            yield chosen, self._block(chosen)
+            yield from self._blocks(slice(first, min(first + at_once, len(self.bindings))), size)
 
     def column(self, entity: int) -> Tensor:
         """The chances of one entity, (bindings,)."""
-        return torch.cat([block[:, entity] for _, block in self.blocks()])
+        return torch.cat(
+            [
+                block[:, entity - columns.start]
+                for _, columns, block in self.blocks()
+                if columns.start <= entity < columns.stop
+            ]
+        )
 
-    def _block(self, chosen: slice) -> Tensor:
-        vectors = self.vectors[chosen]
+    def _blocks(self, chosen: slice, size: int) -> Iterator[tuple[slice, slice, Tensor]]:
+        """The blocks of some bindings; unless one holds all entities, they are scored twice."""
+        vectors, shift = self.vectors[chosen], self.shift[chosen]
+        lost = vectors[:, 0].isnan()
+        count = self.knowledge.entity_count
+        ranges = [slice(first, min(first + size, count)) for first in range(0, count, size)]
+        totals = Totals()
+        for columns in ranges:
+            scores = self._scores(chosen, columns, vectors)
+            totals.add(scores, columns.start)
+        for columns in ranges:
+            if len(ranges) > 1:
+                scores = self._scores(chosen, columns, vectors)
+            self.curve.finish(scores, shift, totals, columns.start)
+            scores[lost] = 0
+            scores[self._stated(chosen, columns)] = 1
+            yield chosen, columns, scores
+
+    def _scores(self, chosen: slice, columns: slice, vectors: Tensor) -> Tensor:
+        scores = self.knowledge.scores(vectors, columns)
+        scores[self._stated(chosen, columns)] = -torch.inf
+        self.curve.warm(scores)
+        return scores
+
+    def _stated(self, chosen: slice, columns: slice) -> tuple[Tensor, Tensor]:
+        """What facts state, as places of a block."""
         binding, entity = self.stated
         first, last = np.searchsorted(binding, (chosen.start, chosen.stop))
-        row, stated = binding[first:last] - chosen.start, entity[first:last]
-        scores = self.knowledge.scores(vectors)
-        self.knowledge.fill(scores, row, stated, -torch.inf)
-        self.curve.to_probabilities(scores, self.shift[chosen])
-        chances = self.knowledge.spread(scores, vectors)
-        chances[torch.from_numpy(row), torch.from_numpy(stated)] = 1
-        return chances
+        row, column = binding[first:last] - chosen.start, entity[first:last] - columns.start
+        inside = (column >= 0) & (column < columns.stop - columns.start)
+        return torch.from_numpy(row[inside]), torch.from_numpy(column[inside])
 
 
 class HybridRun:
@@ -151,11 +177,12 @@ class HybridRun:
         owner = np.repeat(steps, np.diff(bindings.start)).tolist()
         join = JOINS[self.options.join]
         weights = torch.from_numpy(bindings.weight).to(self.rows.device)
-        for chosen, chances in Chances.of(bindings, self.knowledge, self.curve).blocks():
-            weight = weights[chosen, None].expand_as(chances)
-            weighted = self.logic.conjoin(torch.stack((weight, chances), 1))
+        chances = Chances.of(bindings, self.knowledge, self.curve)
+        for chosen, columns, block in chances.blocks():
+            weight = weights[chosen, None].expand_as(block)
+            weighted = self.logic.conjoin(torch.stack((weight, block), 1))
             for step, chance in zip(owner[chosen], weighted, strict=True):
-                join(self.rows[step], chance)
+                join(self.rows[step, columns], chance)
 
     def _connect(self, step: int) -> None:
         inputs = np.flatnonzero(self.table.steps[:, STEP.PARENT] == step)

@@ -46,10 +46,6 @@ class Knowledge:
         self._entity = _numbers(own.entities, graph.vocabulary.entities)
         self._relation = _numbers(own.relations, graph.vocabulary.relations)
         self._check(own)
-        self._same = len(self._entity) == model.entity_count
-        self._same &= np.array_equal(self._entity, np.arange(model.entity_count))
-        self._known = torch.from_numpy(np.flatnonzero(self._entity >= 0)).to(model.device)
-        self._own = torch.from_numpy(self._entity[self._entity >= 0]).to(model.device)
 
     def _check(self, own: Vocabulary) -> None:
         """Refuse a graph that lacks what the model was trained on."""
@@ -113,33 +109,28 @@ class Knowledge:
         found = match(self.graph.index, bindings.patterns(), None)
         return found.answer_pattern, found.answer
 
-    def scores(self, vectors: Tensor) -> Tensor:
-        """The model's scores of its own entities, (vectors, its entities)."""
+    def scores(self, vectors: Tensor, columns: slice = slice(None)) -> Tensor:
+        """The scores of a range of the graph's entities, (vectors, entities).
+
+        -∞ for an entity that the model has not seen.
+        """
+        table = self._compared
         with torch.no_grad():
-            queries = self.model.scorer(vectors.nan_to_num(), self._compared.entities, None)
-            scores: Tensor = queries.scores()
-            return scores
-
-    def fill(self, values: Tensor, row: Integers, entity: Integers, value: float) -> None:
-        """Put a value at pairs of a row and an entity of the graph that the model has seen."""
-        own = self._entity[entity]
-        seen = own >= 0
-        values[torch.from_numpy(row[seen]), torch.from_numpy(own[seen])] = value
-
-    def spread(self, values: Tensor, vectors: Tensor) -> Tensor:
-        """Values of the model's entities as those of the graph's; 0 where it knows nothing."""
-        values[vectors[:, 0].isnan()] = 0
-        if self._same:
-            return values
-        spread = values.new_zeros(len(values), self.entity_count)
-        spread[:, self._known] = values[:, self._own]
-        return spread
+            queries = self.model.scorer(vectors.nan_to_num(), table.entities[:0], slice(0, 0))
+            part = Comparison(queries.queries, table.entities[columns], table.bias[columns])
+            return part.scores()
 
     @cached_property
     def _compared(self) -> Comparison:
+        """The graph's entities, ready to be compared."""
         with torch.no_grad():
             nothing = torch.zeros(0, self.model.settings.width, device=self.device)
-            return self.model.compare(nothing)
+            own = self.model.compare(nothing)
+            if np.array_equal(self._entity, np.arange(self.model.entity_count)):
+                return own
+            numbers = torch.from_numpy(self._entity).to(self.device)
+            bias = own.bias[numbers].masked_fill(numbers < 0, -torch.inf)
+            return Comparison(own.queries, own.entities[numbers], bias)
 
 
 def _numbers(own: Names, others: Names) -> Integers:

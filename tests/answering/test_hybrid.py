@@ -163,8 +163,8 @@ def test_small_blocks_change_nothing(facts: list[Fact], batch: list[Plan]) -> No
     answerer = answerer_of(graph_of(facts), beam=8)
     whole = list(answerer.rows(batch))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("nqe.answering.hybrid.SCORES", 2 * len(ENTITIES) + 1)
-        patch.setattr("nqe.answering.hybrid.BINDINGS", 1)
+        patch.setattr("nqe.answering.hybrid.SCORES", 7)
+        patch.setattr("nqe.answering.hybrid.BINDINGS", 2)
         patch.setattr("nqe.answering.hybrid.ROWS", 3 * len(ENTITIES))
         parted = list(answerer.rows(batch))
         by_runner = HybridRunner(answerer).run(table_of(batch)).block(1, 4)
