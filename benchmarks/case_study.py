@@ -20,7 +20,7 @@ from nqe.sampling import QueryTable
 from nqe.sampling.storage import load_queries
 
 SHAPE = "2cp"
-CHOSEN = 0
+CHOSEN = 21
 FIGURES = ROOT / "docs" / "figures"
 
 
