@@ -82,11 +82,11 @@ def batches(answerer: Answerer, plans: dict[str, list[Plan]]) -> str:
     mixed = [one for some in zip(*plans.values(), strict=True) for one in some]
     rows = []
     for size in BATCHES:
-        some = [mixed[place % len(mixed)] for place in range(size)]
+        batch = [mixed[place % len(mixed)] for place in range(max(size, 64))]
         cells = [f"{size:,}"]
         for mode in ("embedding", "hybrid"):
-            repeats = max(1, 48 // size)
-            spent = [milliseconds(answerer, some, mode) for _ in range(repeats)]
+            starts = range(0, len(batch), size)
+            spent = [milliseconds(answerer, batch[one : one + size], mode) for one in starts]
             cells.append(f"{1000 * size / statistics.mean(spent):.1f}")
         rows.append(cells)
     return markdown_table(("queries at once", "embedding, queries/s", "hybrid, queries/s"), rows)
