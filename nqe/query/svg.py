@@ -56,7 +56,9 @@ def svg(
     below = _below(drawing, notes or {})
     boxes = _place(drawing, below)
     lines = max((len(one) for one in below.values()), default=0)
-    width = max(box.x + box.width / 2 for box in boxes.values()) + MARGIN
+    notes_end = (boxes[name].x + _note_width(one) / 2 for name, one in below.items())
+    ends = (box.x + box.width / 2 for box in boxes.values())
+    width = max((*ends, *notes_end)) + MARGIN
     height = max(box.y for box in boxes.values()) + RADIUS + MARGIN + lines * LINE
     size = f'width="{width:.0f}" height="{height:.0f}" viewBox="0 0 {width:.0f} {height:.0f}"'
     title = escape(str(plan.query(vocabulary)))
@@ -95,6 +97,10 @@ def _note(box: Box, lines: Sequence[str]) -> Iterator[str]:
         )
 
 
+def _note_width(lines: Sequence[str]) -> float:
+    return max(len(line) for line in lines) * NOTE_LETTER
+
+
 def _place(drawing: Drawing, below: Mapping[str, Sequence[str]]) -> dict[str, Box]:
     """Columns by the distance from the target, rows so that inputs stand around their user."""
     level: dict[str, int] = {}
@@ -102,9 +108,7 @@ def _place(drawing: Drawing, below: Mapping[str, Sequence[str]]) -> dict[str, Bo
     _lay(drawing, drawing.nodes[-1], 0, level, rows, count())
     deepest = max(level.values())
     widths = {node.name: _width(node) for node in drawing.nodes}
-    note_widths = {
-        name: max(len(line) for line in lines) * NOTE_LETTER for name, lines in below.items()
-    }
+    note_widths = {name: _note_width(lines) for name, lines in below.items()}
     row = ROW + max((len(lines) for lines in below.values()), default=0) * LINE
     column_width = [
         max(

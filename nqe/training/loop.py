@@ -20,6 +20,7 @@ from nqe.training.board import Board
 from nqe.training.candidates import Candidates, all_entities, one_answer, sampled_entities
 from nqe.training.interrupts import Interrupts
 from nqe.training.loss import SoftmaxLoss
+from nqe.training.memory import tidy_memory
 from nqe.training.pace import Pace
 from nqe.training.processes import Processes
 from nqe.training.run import Run, State, end_of
@@ -30,6 +31,8 @@ from nqe.training.watch import Report, Watch
 from nqe.training.weights import Weights
 
 _CHOICE, _DROPOUT = 3, 4
+_TIDY = 20
+"""Steps after which memory is tidied."""
 
 
 class Loop:
@@ -174,6 +177,8 @@ class Loop:
         self.state = replace(before, step=before.step + 1, place=place, seconds=seconds)
         if not self.processes.first:
             return
+        if self.state.step % _TIDY == 0:
+            tidy_memory()
         self.pace.count(queries, loss)
         if self.watch is not None:
             step, epoch, best = self.state.step, before.place.epoch, before.best

@@ -21,3 +21,13 @@ def keep_memory() -> None:
     if set_option is not None:
         set_option(_MOST_MAPPED, 0)
         set_option(_TRIM_FROM, 2**31 - 1)
+
+
+def tidy_memory() -> None:
+    """Give back freed memory that lies in pieces.
+
+    Batches of mixed shapes differ in size; kept for good, their memory would grow for hours.
+    """
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
+    if trim is not None:
+        trim(0)
