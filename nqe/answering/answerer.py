@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from nqe.answering.answers import Answer, Answers
 from nqe.answering.calibration import Calibration, mean_answers
 from nqe.answering.hybrid import HybridOptions, HybridRun, parts
 from nqe.answering.knowledge import Knowledge
+from nqe.answering.rows import likeliest, mask_of
 from nqe.errors import NqeError, choose
 from nqe.graph.dataset import Dataset
 from nqe.graph.entities import EntitySet
@@ -22,9 +23,9 @@ from nqe.graph.graph import Graph
 from nqe.model.checkpoint import checkpoint_of, load
 from nqe.model.logic import LOGICS
 from nqe.model.model import Model
-from nqe.query.exact import Question, execute
+from nqe.query.exact import Question, Result, execute_many
 from nqe.query.exact_batch import StepTable
-from nqe.query.plan import Plan, bind
+from nqe.query.plan import Plan
 
 MODES = ("hybrid", "embedding", "exact")
 
@@ -110,17 +111,21 @@ class Answerer:
         among: EntitySet | None = None,
     ) -> list[Answers]:
         """The best answers of each query, many of them worked on together."""
-        plans = [one if isinstance(one, Plan) else bind(one, self.graph) for one in queries]
+        results = execute_many(queries, self.graph)
+        plans = [result.plan for result in results]
+        rows = map(_stated, results) if mode == "exact" else self.rows(plans, mode)
         return [
-            self.ranked(plan, row, mode, top, threshold=threshold, among=among)
-            for plan, row in zip(plans, self.rows(plans, mode), strict=True)
+            self.ranked(result, row, mode, top, threshold=threshold, among=among)
+            for result, row in zip(results, rows, strict=True)
         ]
 
     def rows(self, plans: Sequence[Plan], mode: str = "hybrid") -> Iterator[Tensor]:
         """The probabilities of all entities, plan by plan, (entities,)."""
         if mode not in MODES:
             raise NqeError(f"unknown mode '{mode}'; choose one of {', '.join(MODES)}")
-        return self._rows(plans, mode)
+        if mode == "exact":
+            return map(_stated, execute_many(plans, self.graph))
+        return self._rows(plans, self._hybrid if mode == "hybrid" else self._embedding)
 
     def run(self, plans: Sequence[Plan]) -> HybridRun:
         """The fuzzy set of every step of some plans."""
@@ -131,11 +136,12 @@ class Answerer:
         curve = self.calibration.curve(self.graph)
         return HybridRun(table, self.knowledge, curve, self.logic, self.options)
 
-    def _rows(self, plans: Sequence[Plan], mode: str) -> Iterator[Tensor]:
-        of_mode = {"hybrid": self._hybrid, "embedding": self._embedding, "exact": self._exact}
+    def _rows(
+        self, plans: Sequence[Plan], run: Callable[[Sequence[Plan]], Tensor]
+    ) -> Iterator[Tensor]:
         sizes = np.array([len(plan.steps) for plan in plans], dtype=np.int64)
         for part in parts(sizes, self.graph.entity_count):
-            yield from of_mode[mode](plans[part])
+            yield from run(plans[part])
 
     def _hybrid(self, plans: Sequence[Plan]) -> Tensor:
         return self.run(plans).targets()
@@ -150,15 +156,9 @@ class Answerer:
             )
         return self.knowledge.scores(vectors).softmax(1)
 
-    def _exact(self, plans: Sequence[Plan]) -> Tensor:
-        rows = torch.zeros(len(plans), self.graph.entity_count)
-        for row, plan in zip(rows, plans, strict=True):
-            row[torch.from_numpy(execute(plan, self.graph).answers)] = 1
-        return rows
-
     def ranked(
         self,
-        plan: Plan,
+        result: Result,
         row: Tensor,
         mode: str,
         top: int,
@@ -166,26 +166,20 @@ class Answerer:
         threshold: float | None = None,
         among: EntitySet | None = None,
     ) -> Answers:
-        """The best entities of a row of probabilities."""
-        likely = row > 0 if threshold is None else row >= threshold
+        """The best entities of a row of probabilities, with what the facts give for the plan."""
+        likely = row if threshold is None else row.masked_fill(row < threshold, 0)
         if among is not None:
-            inside = torch.zeros_like(likely)
-            inside[torch.from_numpy(among.listed(len(row))).to(row.device)] = True
-            likely &= inside
-        most = int(likely.sum())
-        best = _best(row, likely, most if threshold is not None else min(top, most))
-        chosen = best.cpu().numpy()
-        known = execute(plan, self.graph).sets[-1].contains(chosen).tolist()
-        answers = zip(chosen.tolist(), row[best].tolist(), known, strict=True)
-        return Answers(plan, mode, tuple(self.entity_answer(*one) for one in answers))
-
-    def number(self, entity: int | str) -> int:
-        """The number of an entity: itself, or that of an id or label."""
-        names = self.graph.vocabulary.entities
-        number = names.resolve(entity) if isinstance(entity, str) else int(entity)
-        if not 0 <= number < len(names):
-            raise NqeError(f"there is no entity number {number}; they go to {len(names) - 1}")
-        return number
+            likely = likely * mask_of(among, row)
+        best = likeliest(likely, top if threshold is None else len(row))
+        chosen = np.array([entity for entity, _ in best], dtype=np.int64)
+        known = result.sets[-1].contains(chosen).tolist()
+        return Answers(
+            result.plan,
+            mode,
+            tuple(
+                self.entity_answer(*one, stated) for one, stated in zip(best, known, strict=True)
+            ),
+        )
 
     def entity_answer(self, entity: int, probability: float, known: bool) -> Answer:
         """An entity as an answer."""
@@ -194,13 +188,11 @@ class Answerer:
         return Answer(entity, names.ids[entity], names.labels[entity], probability, known, seen)
 
 
-def _best(row: Tensor, likely: Tensor, count: int) -> Tensor:
-    """The likeliest entities, among equals those with the lowest numbers."""
-    chances = row.masked_fill(~likely, -1)
-    # Of equals topk takes any, so it only tells where to stop.
-    least = chances.topk(count).values.amin() if count else torch.inf
-    among = (chances >= least).nonzero()[:, 0]
-    return among[chances[among].sort(descending=True, stable=True).indices[:count]]
+def _stated(result: Result) -> Tensor:
+    """What the facts give, as a row of probabilities."""
+    row = torch.zeros(result.graph.entity_count)
+    row[torch.from_numpy(result.answers)] = 1
+    return row
 
 
 def _known(graph: Graph | Dataset, facts: str) -> Graph:

@@ -32,10 +32,6 @@ class Bindings:
     kind: Integers  # (slots,) FREE where asked or where anything may stand
     filler: Integers  # (slots,) an entity, or -1
 
-    def of(self, projection: int) -> slice:
-        """The bindings of a projection."""
-        return slice(int(self.start[projection]), int(self.start[projection + 1]))
-
     def __len__(self) -> int:
         return len(self.weight)
 

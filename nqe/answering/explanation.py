@@ -12,10 +12,11 @@ from typing import Any
 from nqe.answering.answerer import Answerer
 from nqe.answering.hybrid import HybridRun
 from nqe.answering.reasons import Explainer, Reason, Support
+from nqe.answering.rows import likeliest
 from nqe.errors import NqeError
 from nqe.graph.graph import Graph
-from nqe.query.exact import Question, execute
-from nqe.query.plan import Op, Plan, bind
+from nqe.query.exact import Question, execute, plan_of
+from nqe.query.plan import Op, Plan
 from nqe.query.wording import step_words
 
 TOP = 5
@@ -144,14 +145,14 @@ def explain(
     `truth` is the graph with all facts, those included that the answerer must not know.
     """
     graph = answerer.graph
-    plan = query if isinstance(query, Plan) else bind(query, graph)
+    plan = plan_of(query, graph)
     run = answerer.run([plan])
     row = run.rows[-1]
     if entity is None:
         entity = int(row.argmax())
         if not float(row[entity]):
             raise NqeError("the query has no possible answer, so there is nothing to explain")
-    number = answerer.number(entity)
+    number = graph.vocabulary.entities.numbered(entity)
     explainer = Explainer(plan, run)
     views = _Views(plan, run, explainer, truth, top)
     return Explanation(
@@ -180,7 +181,6 @@ class _Views:
     def step(self, number: int) -> StepView:
         """The best members of a step's set."""
         step, row = self.plan.steps[number], self.run.rows[number]
-        best = row.topk(min(self.top, len(row)))
         candidates = tuple(
             Candidate(
                 rank,
@@ -190,10 +190,7 @@ class _Views:
                 entity in self.known[number],
                 self._truth(number, entity),
             )
-            for rank, (entity, chance) in enumerate(
-                zip(best.indices.tolist(), best.values.tolist(), strict=True), start=1
-            )
-            if chance > 0
+            for rank, (entity, chance) in enumerate(likeliest(row, self.top), start=1)
         )
         return StepView(number + 1, step.variable, self._says(number), step.inputs, candidates)
 
@@ -211,11 +208,10 @@ class _Views:
         others = [one for one in self.plan.steps[conjunction].inputs if one != negation]
         without = self.run.rows[others].amin(0)
         lost = without * self.run.rows[negated]
-        best = lost.topk(min(self.top, len(lost))).indices.tolist()
         entities = tuple(
             (self.names.name(entity), float(self.run.rows[negated, entity]))
-            for entity in best
-            if float(lost[entity]) > 0.01
+            for entity, chance in likeliest(lost, self.top)
+            if chance > 0.01
         )
         return Removed(f"not {self._says(negated)}", entities)
 

@@ -21,7 +21,7 @@ from nqe.answering.knowledge import Knowledge
 from nqe.errors import choose
 from nqe.graph.facts import Integers
 from nqe.graph.graph import Graph
-from nqe.model.logic import Logic
+from nqe.model.logic import Logic, connect
 from nqe.query.exact_batch import StepSets, StepTable, run_table
 from nqe.query.plan import STEP, Op
 
@@ -165,7 +165,7 @@ class HybridRun:
         for depth in range(int(depths.max(initial=-1)) + 1):
             now = depths == depth
             self._project(np.flatnonzero(now & (op == Op.PROJECTION)))
-            for step in np.flatnonzero(now & (op != Op.PROJECTION)).tolist():
+            for step in np.flatnonzero(now & np.isin(op, (Op.AND, Op.OR, Op.NOT))).tolist():
                 self._connect(step)
             for step in np.flatnonzero(now).tolist():
                 self._settle(step)
@@ -188,13 +188,8 @@ class HybridRun:
         inputs = np.flatnonzero(self.table.steps[:, STEP.PARENT] == step)
         # In double precision, as a logic may take small chances from 1.
         rows = self.rows[torch.from_numpy(inputs)][None].double()  # (1, inputs, entities)
-        match self.table.steps[step, STEP.OP]:
-            case Op.AND:
-                self.rows[step] = self.logic.conjoin(rows)[0]
-            case Op.OR:
-                self.rows[step] = self.logic.disjoin(rows)[0]
-            case Op.NOT:
-                self.rows[step] = self.logic.negate(rows[:, 0])[0]
+        op = Op(self.table.steps[step, STEP.OP])
+        self.rows[step] = connect(self.logic, op, rows)[0]
 
     def _settle(self, step: int) -> None:
         """Only what is certain is 1."""

@@ -116,9 +116,8 @@ class Knowledge:
         """
         table = self._compared
         with torch.no_grad():
-            queries = self.model.scorer(vectors.nan_to_num(), table.entities[:0], slice(0, 0))
-            part = Comparison(queries.queries, table.entities[columns], table.bias[columns])
-            return part.scores()
+            queries = self.model.compare(vectors.nan_to_num(), slice(0)).queries
+            return Comparison(queries, table.entities[columns], table.bias[columns]).scores()
 
     @cached_property
     def _compared(self) -> Comparison:

@@ -5,17 +5,18 @@ from __future__ import annotations
 from torch import Tensor
 
 from nqe.answering.answerer import Answerer
-from nqe.query.exact import Question
-from nqe.query.plan import Op, Plan, bind
+from nqe.answering.explanation import SHOWN
+from nqe.answering.rows import likeliest
+from nqe.query.exact import Question, plan_of
+from nqe.query.plan import Plan
 from nqe.query.svg import svg
 
-SHOWN = (Op.PROJECTION, Op.AND, Op.OR)
 _LONGEST = 30
 
 
 def picture(answerer: Answerer, query: Question, mode: str = "hybrid", top: int = 3) -> str:
     """The plan of a query as SVG, with what the mode finds at each step."""
-    plan = query if isinstance(query, Plan) else bind(query, answerer.graph)
+    plan = plan_of(query, answerer.graph)
     steps = [number for number, step in enumerate(plan.steps) if step.op in SHOWN]
     # A plan cut off after a step has that step as its target.
     rows = answerer.rows([Plan(plan.steps[: number + 1]) for number in steps], mode)
@@ -25,12 +26,9 @@ def picture(answerer: Answerer, query: Question, mode: str = "hybrid", top: int 
 
 def _lines(answerer: Answerer, row: Tensor, top: int) -> list[str]:
     names = answerer.graph.vocabulary.entities
-    best = row.topk(min(top, len(row)))
-    pairs = zip(best.indices.tolist(), best.values.tolist(), strict=True)
     found = [
         f"{_short(names.name(entity))}: {'stated' if chance == 1 else f'{chance:.3f}'}"
-        for entity, chance in pairs
-        if chance > 0
+        for entity, chance in likeliest(row, top)
     ]
     more = int((row == 1).sum()) - len(found)
     return [*found, *([f"and {more:,} more stated"] if more > 0 else [])] or ["nothing"]

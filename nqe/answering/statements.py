@@ -5,15 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from heapq import nlargest
 from itertools import product
 from typing import Any
-
-import torch
-from torch import Tensor
 
 from nqe.answering.answerer import Answerer
 from nqe.answering.answers import Answer
 from nqe.answering.calibration import MOST
+from nqe.answering.rows import likeliest, mask_of
 from nqe.errors import QueryError
 from nqe.graph.entities import EntitySet
 from nqe.graph.pattern import OBJECT, SUBJECT
@@ -101,12 +100,12 @@ def score(
     slots = []
     for place, (plan, row) in enumerate(zip(plans, rows, strict=True)):
         entity = names.entities.resolve(str(atom.terms[place]))
-        stated = entity in execute(plan, answerer.graph).sets[-1]
-        others = answerer.ranked(plan, row, "hybrid", top + 1, among=among)
+        result = execute(plan, answerer.graph)
+        others = answerer.ranked(result, row, "hybrid", top + 1, among=among)
         slots.append(
             SlotScore(
                 slot_name(plan.target, place, names),
-                answerer.entity_answer(entity, float(row[entity]), stated),
+                answerer.entity_answer(entity, float(row[entity]), entity in result.sets[-1]),
                 int((row > row[entity]).sum()) + 1,
                 tuple(one for one in others if one.entity != entity)[:top],
             )
@@ -133,24 +132,17 @@ def suggest(
     the entity: an unlikely relation has likely ends too. `among` are the ends to choose from.
     """
     names = answerer.graph.vocabulary
-    number = answerer.number(entity)
+    number = names.entities.numbered(entity)
     relations: Sequence[int] = range(len(names.relations))
     if relation is not None:
         relations = [names.relations.resolve(relation)]
     asked = list(product(relations, (OBJECT, SUBJECT)))
-    found = _Best(CHECKED * top)
-    plans = [_one_hop(one, number, slot) for one, slot in asked]
-    for place, row in enumerate(answerer.rows(plans)):
-        lacking = _lacking(row, among)
-        if asked[place][1] == SUBJECT:
-            lacking[number] = 0  # What it may be to itself was found as an object.
-        found.add(place, lacking)
-    triples = [(*asked[place], other, chance) for place, other, chance in found.pairs()]
-    back = [_one_hop(one, other, 1 - slot) for one, slot, other, _ in triples]
-    rows = answerer.rows(back)
+    found = _lacking(answerer, number, asked, among, CHECKED * top)
+    best = nlargest(CHECKED * top, found)
+    back = [_one_hop(one, other, 1 - slot) for _, one, slot, other in best]
     suggestions = [
-        _suggestion(answerer, number, triple, together((triple[3], float(row[number]))))
-        for triple, row in zip(triples, rows, strict=True)
+        _suggestion(answerer, number, triple, together((chance, float(row[number]))))
+        for (chance, *triple), row in zip(best, answerer.rows(back), strict=True)
     ]
     return sorted(suggestions, key=lambda one: -one.probability)[:top]
 
@@ -196,39 +188,29 @@ def _one_hop(relation: int, entity: int, asked: int) -> Plan:
     return builder.finish()
 
 
-def _lacking(row: Tensor, among: EntitySet | None) -> Tensor:
-    """The chances of what no fact says, among these."""
-    lacking = row.masked_fill(row >= 1, 0)
-    if among is None:
-        return lacking
-    chosen = torch.zeros_like(row)
-    chosen[torch.from_numpy(among.listed(len(row))).to(row.device)] = 1
-    return lacking * chosen
-
-
-class _Best:
-    """The best entities over many rows."""
-
-    def __init__(self, count: int) -> None:
-        self.count = count
-        self._found: list[tuple[float, int, int]] = []
-
-    def add(self, place: int, row: Tensor) -> None:
-        """The best of a row."""
-        best = row.topk(min(self.count, len(row)))
-        values = zip(best.values.tolist(), best.indices.tolist(), strict=True)
-        self._found += [(chance, place, entity) for chance, entity in values if chance > 0]
-        self._found = sorted(self._found, reverse=True)[: self.count]
-
-    def pairs(self) -> Iterator[tuple[int, int, float]]:
-        """Rows, entities and chances, the best first."""
-        return ((place, entity, chance) for chance, place, entity in self._found)
+def _lacking(
+    answerer: Answerer,
+    entity: int,
+    asked: Sequence[tuple[int, int]],
+    among: EntitySet | None,
+    count: int,
+) -> Iterator[tuple[float, int, int, int]]:
+    """The likeliest ends of each relation and slot that no fact says, the chance first."""
+    rows = answerer.rows([_one_hop(relation, entity, slot) for relation, slot in asked])
+    for (relation, slot), row in zip(asked, rows, strict=True):
+        lacking = row.masked_fill(row >= 1, 0)
+        if slot == SUBJECT:
+            lacking[entity] = 0  # What it may be to itself was found as an object.
+        if among is not None:
+            lacking *= mask_of(among, row)
+        for other, chance in likeliest(lacking, count):
+            yield chance, relation, slot, other
 
 
 def _suggestion(
-    answerer: Answerer, entity: int, triple: tuple[int, int, int, float], chance: float
+    answerer: Answerer, entity: int, triple: Sequence[int], chance: float
 ) -> Suggestion:
-    relation, asked, other, _ = triple
+    relation, asked, other = triple
     names = answerer.graph.vocabulary.relations
     ends = (entity, other) if asked == OBJECT else (other, entity)
     subject, object_ = (answerer.entity_answer(one, chance, known=False) for one in ends)

@@ -10,10 +10,11 @@ from nqe.errors import NqeError
 from nqe.graph.entities import EntitySet
 from nqe.graph.graph import Graph
 from nqe.query.exact import Result, execute
-from nqe.query.wording import step_words
+from nqe.query.wording import step_cells, step_json
 
 SHOWN = 50
 STEP_NAMES = 6
+STEP_COLUMNS = ("step", "variable", "says", "of")
 
 
 class Asker:
@@ -106,33 +107,23 @@ class Asker:
 
 def steps_json(result: Result, top: int | None) -> list[dict[str, Any]]:
     """The set of every step as JSON data; so many entities of each."""
-    ids, count = result.graph.vocabulary.entities.ids, result.graph.entity_count
+    names = result.graph.vocabulary
     data = []
-    for number, (step, entities) in enumerate(zip(result.plan.steps, result.sets, strict=True)):
-        listed = entities.listed(count)
-        data.append(
-            {
-                "step": number + 1,
-                "variable": step.variable,
-                "operator": step.op.word,
-                "inputs": [one + 1 for one in step.inputs],
-                "says": step_words(result.plan, number, result.graph.vocabulary),
-                "count": len(listed),
-                "entities": [ids[entity] for entity in listed[:top].tolist()],
-            }
-        )
+    for number, entities in enumerate(result.sets):
+        listed = entities.listed(result.graph.entity_count)
+        ids = [names.entities.ids[entity] for entity in listed[:top].tolist()]
+        head = step_json(result.plan, number, names)
+        data.append({**head, "count": len(listed), "entities": ids})
     return data
 
 
 def show_steps(result: Result) -> None:
     """Print the set of every step."""
-    names = result.graph.vocabulary.entities
+    names = result.graph.vocabulary
     rows = []
-    for number, (step, entities) in enumerate(zip(result.plan.steps, result.sets, strict=True)):
+    for number, entities in enumerate(result.sets):
         listed = entities.listed(result.graph.entity_count)
-        some = ", ".join(names.name(entity) for entity in listed[:STEP_NAMES].tolist())
+        some = ", ".join(names.entities.name(entity) for entity in listed[:STEP_NAMES].tolist())
         more = ", …" if len(listed) > STEP_NAMES else ""
-        says = step_words(result.plan, number, result.graph.vocabulary)
-        inputs = ", ".join(str(one + 1) for one in step.inputs)
-        rows.append((number + 1, f"?{step.variable}", says, inputs, len(listed), some + more))
-    printing.table(("step", "variable", "says", "of", "entities", "such as"), rows)
+        rows.append((*step_cells(result.plan, number, names), len(listed), some + more))
+    printing.table((*STEP_COLUMNS, "entities", "such as"), rows)

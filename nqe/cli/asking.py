@@ -9,6 +9,9 @@ import typer
 from nqe.cli import printing
 from nqe.cli.batches import Asked, check_output, print_file, write_file
 from nqe.cli.choices import (
+    EMBEDDING,
+    EXACT,
+    HYBRID,
     DeviceOption,
     FactsOption,
     GraphOption,
@@ -16,8 +19,8 @@ from nqe.cli.choices import (
     open_dataset,
 )
 from nqe.cli.models import RunModel, is_model
-from nqe.cli.predictions import EMBEDDING, EXACT, HYBRID, Predictor
-from nqe.cli.results import check_among
+from nqe.cli.predictions import Predictor
+from nqe.cli.results import check_among, refuse_options
 from nqe.errors import NqeError
 
 PART_FAILED = 1
@@ -85,7 +88,7 @@ def ask(
         _check_batch(file, output, steps=steps, proof=proof)
     asked: Asked
     if is_model(place):
-        _refuse("with a RUN", "leave it out", {"max-bindings": max_bindings})
+        refuse_options("with a RUN", max_bindings=max_bindings)
         if proof:
             raise NqeError("--proof shows facts alone; `nqe explain` shows why a RUN answers so")
         mode = _check_mode(mode or HYBRID, threshold)
@@ -141,7 +144,7 @@ def _asker(
 def _check_batch(file: str | None, output: str, **given: bool) -> None:
     if file is None:
         raise NqeError("-o is for the answers of many queries; name a file of them with --file")
-    _refuse("with -o", "leave it out", given)
+    refuse_options("with -o", **given)
     check_output(output)
 
 
@@ -157,10 +160,4 @@ def _check_graph(place: str, mode: str | None, **given: Any) -> None:
     check_among("mode", mode or EXACT, (HYBRID, EMBEDDING, EXACT))
     if mode not in (None, EXACT):
         raise NqeError(f"{place}: a graph, not a model, which --mode {mode} needs; give a RUN")
-    _refuse("with a graph", "give a RUN or leave it out", given)
-
-
-def _refuse(when: str, then: str, given: dict[str, Any]) -> None:
-    for name, value in given.items():
-        if value not in (None, False):
-            raise NqeError(f"--{name} has no meaning {when}; {then}")
+    refuse_options("with a graph", "give a RUN or leave it out", **given)

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from nqe.graph import Dataset
 
 
+EXACT, EMBEDDING, HYBRID = "exact", "embedding", "hybrid"
+
+
 def _known_device(name: str) -> str:
     check_among("device", name, DEVICES)
     return name

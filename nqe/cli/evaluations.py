@@ -8,16 +8,23 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from nqe.cli import printing
-from nqe.cli.choices import DeviceOption, GraphOption, JsonOption, RunArgument, open_dataset
+from nqe.cli.choices import (
+    EMBEDDING,
+    HYBRID,
+    DeviceOption,
+    GraphOption,
+    JsonOption,
+    RunArgument,
+    open_dataset,
+)
 from nqe.cli.models import RunModel
-from nqe.cli.results import View, check_among, check_format, print_sheets
+from nqe.cli.results import View, check_among, check_format, print_sheets, refuse_options
 from nqe.errors import NqeError
 
 if TYPE_CHECKING:
     from nqe.evaluation import LinkReport, Ranking, Report, Runner
     from nqe.sampling import QueryTable
 
-EMBEDDING, HYBRID = "embedding", "hybrid"
 KNOWN = {"test": ("train", "valid")}
 """What is known when the queries of a split are answered, where that is more than train."""
 
@@ -83,7 +90,8 @@ def evaluate(
     """
     view = View.of(form, as_json, ties, per or "query", by, plot)
     if link_prediction:
-        _refuse_for_links(
+        refuse_options(
+            "with --link-prediction",
             shapes=shapes,
             limit=limit,
             plot=plot,
@@ -284,12 +292,6 @@ def _keep(run: str, name: str, report: Report | LinkReport) -> None:
     from nqe.evaluation.storage import keep
 
     printing.note(f"{keep(Path(run), name, report)}: written")
-
-
-def _refuse_for_links(**given: Any) -> None:
-    for name, value in given.items():
-        if value:
-            raise NqeError(f"--{name} has no meaning with --link-prediction; leave it out")
 
 
 def _name(place: str | Path) -> str:

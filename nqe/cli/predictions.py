@@ -7,18 +7,18 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from nqe.cli import printing
-from nqe.cli.answers import STEP_NAMES, show_steps, steps_json
+from nqe.cli.answers import STEP_COLUMNS, STEP_NAMES, show_steps, steps_json
+from nqe.cli.choices import EMBEDDING, EXACT, HYBRID
 from nqe.errors import NqeError
 from nqe.graph.graph import Graph
 from nqe.query.exact import execute
 from nqe.query.plan import Plan, bind
-from nqe.query.wording import step_words
+from nqe.query.wording import step_cells, step_json
 
 if TYPE_CHECKING:
     from nqe.answering import Answer, Answerer, Answers
     from nqe.graph.entities import EntitySet
 
-HYBRID, EMBEDDING, EXACT = "hybrid", "embedding", "exact"
 TOP = 10
 LIKELY = 0.5
 
@@ -115,15 +115,13 @@ class Predictor:
             return
         names = self.answerer.graph.vocabulary
         rows = []
-        for number, (step, likely, best) in enumerate(self._sets(plan, STEP_NAMES)):
+        for number, (likely, best) in enumerate(self._sets(plan, STEP_NAMES)):
             some = ", ".join(
                 f"{names.entities.name(entity)} {printing.chance(chance)}"
                 for entity, chance in best
             )
-            says = step_words(plan, number, names)
-            inputs = ", ".join(str(one + 1) for one in step.inputs)
-            rows.append((number + 1, f"?{step.variable}", says, inputs, likely, some))
-        printing.table(("step", "variable", "says", "of", "likely", "such as"), rows)
+            rows.append((*step_cells(plan, number, names), likely, some))
+        printing.table((*STEP_COLUMNS, "likely", "such as"), rows)
 
     def _steps_json(self, plan: Plan) -> list[dict[str, Any]]:
         if self.mode == EXACT:
@@ -131,27 +129,22 @@ class Predictor:
         names = self.answerer.graph.vocabulary
         return [
             {
-                "step": number + 1,
-                "variable": step.variable,
-                "operator": step.op.word,
-                "inputs": [one + 1 for one in step.inputs],
-                "says": step_words(plan, number, names),
+                **step_json(plan, number, names),
                 "likely": likely,
                 "entities": [
                     {"entity": names.entities.ids[entity], "probability": chance}
                     for entity, chance in best
                 ],
             }
-            for number, (step, likely, best) in enumerate(self._sets(plan, self.top or TOP))
+            for number, (likely, best) in enumerate(self._sets(plan, self.top or TOP))
         ]
 
-    def _sets(self, plan: Plan, top: int) -> Iterator[tuple[Any, int, list[tuple[int, float]]]]:
+    def _sets(self, plan: Plan, top: int) -> Iterator[tuple[int, list[tuple[int, float]]]]:
         """Of every step how many entities are likelier than not, and the likeliest."""
-        for step, row in zip(plan.steps, self.answerer.run([plan]).rows, strict=True):
-            best = row.topk(min(top, len(row)))
-            pairs = zip(best.indices.tolist(), best.values.tolist(), strict=True)
-            likely = int((row > LIKELY).sum())
-            yield step, likely, [(entity, chance) for entity, chance in pairs if chance > 0]
+        from nqe.answering.rows import likeliest
+
+        for row in self.answerer.run([plan]).rows:
+            yield int((row > LIKELY).sum()), likeliest(row, top)
 
 
 def answer_row(answer: Answer) -> tuple[str, str | None, str, str]:

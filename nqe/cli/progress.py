@@ -96,34 +96,33 @@ class SamplingProgress(_ProgressLine):
         self._move(done, done, what)
 
 
-class EvaluationProgress(_ProgressLine):
+class _QueryProgress(_ProgressLine):
+    """Watches what is done with queries, one after another."""
+
+    what: str
+
+    def __init__(self) -> None:
+        super().__init__("queries")
+
+    def start(self, total: int) -> None:
+        """So many queries there are."""
+        self._begin(self.what, total)
+
+    def update(self, done: int) -> None:
+        """So many are done."""
+        self._move(done, done, self.what)
+
+
+class EvaluationProgress(_QueryProgress):
     """Watches an evaluation."""
 
-    def __init__(self) -> None:
-        super().__init__("queries")
-
-    def start(self, total: int) -> None:
-        """So many queries are to be ranked."""
-        self._begin("ranking", total)
-
-    def update(self, done: int) -> None:
-        """So many are."""
-        self._move(done, done, "ranking")
+    what = "ranking"
 
 
-class AnsweringProgress(_ProgressLine):
+class AnsweringProgress(_QueryProgress):
     """Watches the answering of a file of queries."""
 
-    def __init__(self) -> None:
-        super().__init__("queries")
-
-    def start(self, total: int) -> None:
-        """So many queries are to be answered."""
-        self._begin("answering", total)
-
-    def update(self, done: int) -> None:
-        """So many are."""
-        self._move(done, done, "answering")
+    what = "answering"
 
 
 class TrainingProgress(_ProgressLine):

@@ -106,6 +106,13 @@ def check_plot(plot: str | None) -> Path | None:
     return Path(plot)
 
 
+def refuse_options(when: str, then: str = "leave it out", /, **given: Any) -> None:
+    """Refuse options that were given where they have no meaning."""
+    for name, value in given.items():
+        if value not in (None, False):
+            raise NqeError(f"--{name.replace('_', '-')} has no meaning {when}; {then}")
+
+
 def check_format(form: str, as_json: bool) -> str:
     """The form to print in; --json goes before --format."""
     check_among("format", form, FORMATS)

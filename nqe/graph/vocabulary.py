@@ -7,8 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, islice
+from typing import Any
 
-from nqe.errors import AmbiguousName, UnknownName
+import numpy as np
+
+from nqe.errors import AmbiguousName, NqeError, UnknownName
 from nqe.graph.spelling import nearest
 
 
@@ -102,6 +105,14 @@ class Names:
                 return number
         near = dict.fromkeys(self.name(hit.number) for hit in self.search(text, 3))
         raise UnknownName(self.kind, text, list(near))
+
+    def numbered(self, meant: int | np.integer[Any] | str) -> int:
+        """The number that is meant: itself, if there is such a one, or that of a name."""
+        if isinstance(meant, str):
+            return self.resolve(meant)
+        if not 0 <= meant < len(self):
+            raise NqeError(f"there is no {self.kind} number {meant}; they go to {len(self) - 1}")
+        return int(meant)
 
     def search(self, text: str, limit: int) -> list[Hit]:
         """What a text may mean, best first: id, exact label, prefix, part, nearest spelling."""

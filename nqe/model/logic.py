@@ -7,6 +7,8 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
+from nqe.query.plan import Op
+
 
 class Logic(Protocol):
     """What the model asks of a logic; inputs of a connective are (steps, inputs, width)."""
@@ -83,6 +85,17 @@ class Mean:
     def negate(self, inputs: Tensor) -> Tensor:
         """The input itself."""
         return inputs
+
+
+def connect(logic: Logic, op: Op, inputs: Tensor) -> Tensor:
+    """What a connective gives for the inputs of each step, (steps, inputs, width)."""
+    match op:
+        case Op.AND:
+            return logic.conjoin(inputs)
+        case Op.OR:
+            return logic.disjoin(inputs)
+        case _:
+            return logic.negate(inputs[:, 0])
 
 
 LOGICS: dict[str, type[Logic]] = {

@@ -9,10 +9,9 @@ from nqe.errors import choose
 from nqe.graph.vocabulary import Vocabulary
 from nqe.model.batch import MASKS, Batch, Connectives, Level
 from nqe.model.encoder import ENCODERS, Encoder
-from nqe.model.logic import LOGICS
+from nqe.model.logic import LOGICS, connect
 from nqe.model.scorer import SCORERS, Comparison
 from nqe.model.tables import FuzzyTable
-from nqe.query.plan import Op
 from nqe.settings import ModelSettings
 
 
@@ -97,10 +96,4 @@ class Model(nn.Module):
 
     def _connect(self, connectives: Connectives, sources: Tensor) -> Tensor:
         inputs = nn.functional.embedding(connectives.inputs, sources)  # (steps, inputs, width)
-        match connectives.op:
-            case Op.AND:
-                return self.logic.conjoin(inputs)
-            case Op.OR:
-                return self.logic.disjoin(inputs)
-            case _:
-                return self.logic.negate(inputs[:, 0])
+        return connect(self.logic, connectives.op, inputs)

@@ -68,11 +68,7 @@ class Result:
         """Why an entity (its number, id or label) is an answer, step by step."""
         from nqe.query.proof import prove
 
-        names = self.graph.vocabulary.entities
-        number = names.resolve(entity) if isinstance(entity, str) else int(entity)
-        if not 0 <= number < len(names):
-            raise NqeError(f"there is no entity number {number}; they go to {len(names) - 1}")
-        return prove(self, number)
+        return prove(self, self.graph.vocabulary.entities.numbered(entity))
 
 
 def execute(
@@ -80,7 +76,7 @@ def execute(
 ) -> Result:
     """The exact answers of a query over the facts of a graph."""
     graph = graph.graph if isinstance(graph, Dataset) else graph
-    plan = _plan(query, graph)
+    plan = plan_of(query, graph)
     return Result(plan, graph, tuple(run(plan, graph, max_bindings)))
 
 
@@ -94,7 +90,7 @@ def execute_many(
     from nqe.query.exact_batch import run_many
 
     graph = graph.graph if isinstance(graph, Dataset) else graph
-    plans = [_plan(query, graph) for query in queries]
+    plans = [plan_of(query, graph) for query in queries]
     sets = run_many(plans, graph, max_bindings).sets()
     results, first = [], 0
     for plan in plans:
@@ -104,7 +100,7 @@ def execute_many(
     return results
 
 
-def _plan(query: Question, graph: Graph) -> Plan:
+def plan_of(query: Question, graph: Graph) -> Plan:
     """The plan of a question; one that is bound already must fit the graph."""
     if not isinstance(query, Plan):
         return bind(query, graph.vocabulary)

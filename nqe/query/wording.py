@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from nqe.graph.pattern import FIRST_QUALIFIER, OBJECT, SUBJECT
 from nqe.graph.vocabulary import Vocabulary
 from nqe.query.plan import Op, Plan, Step
@@ -13,6 +15,25 @@ def slot_name(step: Step, place: int, vocabulary: Vocabulary) -> str:
     if place in main:
         return main[place]
     return vocabulary.relations.name(step.attributes[place - FIRST_QUALIFIER])
+
+
+def step_json(plan: Plan, number: int, vocabulary: Vocabulary) -> dict[str, Any]:
+    """A step as JSON data, without its set."""
+    step = plan.steps[number]
+    return {
+        "step": number + 1,
+        "variable": step.variable,
+        "operator": step.op.word,
+        "inputs": [one + 1 for one in step.inputs],
+        "says": step_words(plan, number, vocabulary),
+    }
+
+
+def step_cells(plan: Plan, number: int, vocabulary: Vocabulary) -> tuple[int, str, str, str]:
+    """A step as cells of a table: its number, variable, words and inputs."""
+    step = plan.steps[number]
+    inputs = ", ".join(str(one + 1) for one in step.inputs)
+    return number + 1, f"?{step.variable}", step_words(plan, number, vocabulary), inputs
 
 
 def step_words(plan: Plan, number: int, vocabulary: Vocabulary, entity: int | None = None) -> str:
