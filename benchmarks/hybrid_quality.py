@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
-from machine import DATA, ROOT, describe, markdown_table, write_result
+from machine import DATA, ROOT, describe, markdown_table, peak_memory, write_result
 
 from nqe.answering import Answerer, Calibrated, HybridOptions, HybridRunner, calibrate
 from nqe.evaluation import Report, evaluate
@@ -31,6 +31,7 @@ from nqe.training import train
 
 HOME = ROOT / "build" / "hybrid"
 RUN, QUERIES = HOME / "all-shapes", HOME / "wd50k-nfol"
+MEMORY = RUN / "memory.txt"
 MINUTES = 50.0
 WITH_VARIABLE = ("2p", "3p", "pi", "ip", "up", "2cp", "3cp", "inp", "pin", "pni")
 BARS = {"hybrid, no facts": 1.05, "hybrid, train+valid": 1.3}
@@ -44,6 +45,7 @@ def prepared(dataset: Dataset) -> None:
     settings = RunSettings(train=TrainSettings(minutes=MINUTES, evaluate_minutes=12))
     if not (RUN / "best").is_dir():
         train(dataset, RUN, settings=settings, name="wd50k", resume=RUN.is_dir())
+        MEMORY.write_text(f"{peak_memory():.2f}", encoding="utf-8")
 
 
 def some(split: str, count: int) -> QueryTable:
@@ -164,6 +166,7 @@ def text(
             f"{MINUTES:g} minutes (train split), {count:,} test queries, hard answers, filtered, "
             "per query; 95% bootstrap intervals.\n",
             markdown_table(("what", "value"), describe(("torch", "numpy"))),
+            f"Peak memory of the training {MEMORY.read_text(encoding='utf-8')} GB (bar 4).\n",
             f"## Means over {' '.join(WITH_VARIABLE)}\n",
             markdown_table(
                 ("runner", "MRR", "times embedding", "bar", "all 16"), ratio_rows(reports)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import resource
 import statistics
 import subprocess
 import time
@@ -94,3 +95,8 @@ def write_result(name: str, text: str) -> Path:
     path.write_text(text, encoding="utf-8")
     print(f"\nwritten to {path.relative_to(ROOT)}")
     return path
+
+
+def peak_memory() -> float:
+    """The most memory that this process has held so far, in GB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20

@@ -9,11 +9,18 @@ from __future__ import annotations
 
 import argparse
 import json
-import resource
 from pathlib import Path
 from typing import Any
 
-from machine import DATA, ROOT, describe, markdown_table, matrix_multiply_rate, write_result
+from machine import (
+    DATA,
+    ROOT,
+    describe,
+    markdown_table,
+    matrix_multiply_rate,
+    peak_memory,
+    write_result,
+)
 
 from nqe.evaluation import predict_links
 from nqe.graph import Dataset
@@ -56,8 +63,7 @@ def trained(dataset: Dataset, name: str, minutes: float, changes: dict[str, Any]
     given["train"] |= {"shapes": ["1p"], "minutes": minutes, "evaluate_minutes": minutes / 12}
     train(dataset, folder, settings=run_settings(given), name="wd50k", resume=folder.is_dir())
     report = predict_links(EmbeddingRunner(load(folder)), dataset).to_json()
-    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-    report |= {"gigabytes": memory, "multiply": matrix_multiply_rate()}
+    report |= {"gigabytes": peak_memory(), "multiply": matrix_multiply_rate()}
     (folder / "links.json").write_text(json.dumps(report), encoding="utf-8")
     return folder
 
