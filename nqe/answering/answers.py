@@ -17,7 +17,7 @@ class Answer:
     id: str
     label: str | None
     probability: float
-    """Calibrated; 1 when facts make it certain. In the mode `embedding`, the paper's softmax."""
+    """Calibrated; 1 when facts make it certain. In the mode `embedding`, the paper's score."""
     known: bool
     """Whether the known facts alone give it."""
     seen: bool = True
@@ -28,12 +28,12 @@ class Answer:
         """The label, or the id."""
         return self.label or self.id
 
-    def to_json(self) -> dict[str, Any]:
-        """The answer as JSON data."""
+    def to_json(self, measure: str = "probability") -> dict[str, Any]:
+        """The answer as JSON data, with what its number is called."""
         return {
             "entity": self.id,
             "label": self.label,
-            "probability": self.probability,
+            measure: self.probability,
             "known": self.known,
             "seen": self.seen,
         }
@@ -57,10 +57,16 @@ class Answers:
         return self.answers[place]
 
     @property
+    def measure(self) -> str:
+        """What the answers' numbers are: the paper's softmax is a score, no probability."""
+        return "score" if self.mode == "embedding" else "probability"
+
+    @property
     def ids(self) -> list[str]:
         """The ids of the answers."""
         return [one.id for one in self.answers]
 
     def to_json(self) -> dict[str, Any]:
         """The answers as JSON data."""
-        return {"mode": self.mode, "answers": [one.to_json() for one in self.answers]}
+        answers = [one.to_json(self.measure) for one in self.answers]
+        return {"mode": self.mode, "answers": answers}

@@ -46,20 +46,22 @@ class Reason:
         """Whether a fact says it."""
         return self.row is not None
 
-    def atoms(self, negated: bool = False) -> Iterator[Support]:
-        """All atoms it rests on, this one first."""
-        if self.op == Op.PROJECTION:
-            yield Support(self, negated, 1 - self.own if negated else self.own)
-        for part in self.parts:
-            yield from part.atoms(negated != (self.op == Op.NOT))
-
     def weakest(self) -> Support | None:
-        """The atom with the least support: what keeps the answer from ranking higher.
-
-        None if all is certain.
-        """
-        found = min(self.atoms(), key=lambda one: one.support, default=None)
+        """The atom that keeps the answer from ranking higher; None if all is certain."""
+        found = self._weakest(negated=False)
         return None if found is None or found.support >= 1 else found
+
+    def _weakest(self, negated: bool) -> Support | None:
+        """Of parts that must all hold, that with the least support.
+
+        Under a negation one that fails is enough, so there it is that with the most.
+        """
+        below = (part._weakest(negated != (self.op == Op.NOT)) for part in self.parts)
+        found = [one for one in below if one is not None]
+        if self.op == Op.PROJECTION:
+            found.append(Support(self, negated, 1 - self.own if negated else self.own))
+        choice = max if negated else min
+        return choice(found, key=lambda one: one.support, default=None)
 
     def lines(self, indent: str = "") -> Iterator[str]:
         """The reason as indented text with labels."""

@@ -151,6 +151,7 @@ def _parquet(path: Path) -> Iterator[Write]:
             ("entity", pa.string()),
             ("label", pa.string()),
             ("probability", pa.float64()),
+            ("score", pa.float64()),
             ("known", pa.bool_()),
             ("seen", pa.bool_()),
         ]
@@ -174,7 +175,8 @@ def _parquet(path: Path) -> Iterator[Write]:
 def _answer_rows(number: int, row: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """The answers of a query; those of a graph are certain, and no model has seen them."""
     for rank, answer in enumerate(row.get("answers", ()), start=1):
-        yield {"query": number, "text": row["query"], "rank": rank, "probability": 1.0, **answer}
+        sure = {} if "score" in answer else {"probability": 1.0}
+        yield {"query": number, "text": row["query"], "rank": rank, **sure, **answer}
 
 
 WRITERS: dict[str, Callable[[Path], AbstractContextManager[Write]]] = {

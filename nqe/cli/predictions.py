@@ -60,9 +60,7 @@ class Predictor:
             printing.note(f"nqe: note: {warning}")
         if self.steps:
             self._show_steps(answers.plan)
-        # A score is the paper's softmax, not a probability.
-        measure = "score" if self.mode == EMBEDDING else "probability"
-        columns = ("id", "label", measure, "known by")
+        columns = ("id", "label", answers.measure, "known by")
         if len(answers):
             printing.table(columns, [answer_row(one) for one in answers])
         else:

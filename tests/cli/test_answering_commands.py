@@ -27,7 +27,7 @@ from nqe.settings import ModelSettings, RunSettings
 ATLAS = demo_dataset()
 FRANCE = "?x: borders(?x, France)"
 CHAIN = "?x: borders(?x, ?y) and speaks(?y, German)"
-COLUMNS = ["query", "text", "rank", "entity", "label", "probability", "known", "seen"]
+COLUMNS = ["query", "text", "rank", "entity", "label", "probability", "score", "known", "seen"]
 Typed = Callable[..., Run]
 
 
@@ -219,18 +219,23 @@ def test_a_file_of_queries_becomes_parquet(asked: str, typed: Typed, tmp_path: P
         (line, rank) for line in (2, 5) for rank in (1, 2, 3)
     ]
     assert [row["text"] for row in rows[2:4]] == [FRANCE, CHAIN]
-    assert list(rows[0]) == [
-        "query",
-        "text",
-        "rank",
-        "entity",
-        "label",
-        "probability",
-        "known",
-        "seen",
-    ]
-    assert {row["probability"] for row in rows} == {1.0}
+    assert list(rows[0]) == COLUMNS
+    assert {(row["probability"], row["score"]) for row in rows} == {(1.0, None)}
     assert {row["known"] for row in rows} == {True}
+
+
+def test_what_vectors_give_are_scores_not_probabilities(typed: Typed, tmp_path: Path) -> None:
+    words = ("ask", "atlas.run", FRANCE, "--mode", "embedding")
+    assert table(well(typed(*words)))[0] == ["id", "label", "score", "known by"]
+    answers = json.loads(well(typed(*words, "--json")))["answers"]
+    assert set(answers[0]) == {"entity", "label", "score", "known", "seen"}
+    output = tmp_path / "answers.parquet"
+    words = ("ask", "atlas.run", "--file", "queries.txt", "--mode", "embedding", "--top", "3")
+    assert typed(*words, "-o", str(output)).code == 1
+    rows: list[dict[str, Any]] = parquet.read_table(output).to_pylist()
+    scores = [one["score"] for one in answers[:3]]
+    assert [row["score"] for row in rows[:3]] == pytest.approx(scores, rel=1e-4)
+    assert {row["probability"] for row in rows} == {None}
 
 
 def test_a_batch_gives_what_queries_give_one_by_one(
