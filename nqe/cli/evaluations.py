@@ -88,6 +88,8 @@ def evaluate(
     The report is also kept in RUN, for `nqe compare`, unless only a part was evaluated, or
     --facts was given. What hybrid knows of itself is train, and valid too for test queries.
     """
+    from nqe.sampling.storage import digest_of
+
     view = View.of(form, as_json, ties, per or "query", by, plot)
     if link_prediction:
         refuse_options(
@@ -121,14 +123,15 @@ def evaluate(
         "split": split,
         "benchmark": _benchmark(manifest, queries),
         "fingerprint": manifest["fingerprint"],
+        "digest": digest_of(queries),
         "trained_on": model.trained_on,
         "mode": mode,
         "facts": known,
     }
-    view.show(ranking, about)
     if model.is_run and answers == "hard" and not (shapes or limit or facts):
         name = f"{split}-{_name(queries)}" + ("-hybrid" if mode == HYBRID else "")
         _keep(run, name, view.standard(ranking, about))
+    view.show(ranking, about)
 
 
 def compare(

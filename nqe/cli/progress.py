@@ -23,10 +23,12 @@ if TYPE_CHECKING:
 class _ProgressLine:
     """A line that goes away when the work is done; nothing when nobody is looking."""
 
-    def __init__(self, counted: str, rate: str = "{task.fields[rate]:,.0f}/s") -> None:
+    def __init__(
+        self, counted: str, rate: str = "{task.fields[rate]:,.0f}/s", bar: int | None = 40
+    ) -> None:
         self._progress = Progress(
             TextColumn("{task.description}"),
-            BarColumn(),
+            BarColumn(bar_width=bar),
             TaskProgressColumn(),
             TextColumn(f"{{task.fields[count]:,}} {counted}, {rate}"),
             TimeRemainingColumn(),
@@ -128,10 +130,11 @@ class AnsweringProgress(_QueryProgress):
 class TrainingProgress(_ProgressLine):
     """Watches a training."""
 
-    _PARTS = 1_000
+    _PARTS = 1_000_000
 
     def __init__(self) -> None:
-        super().__init__("steps", "{task.fields[rate]:,.0f} queries/s")
+        # A short bar, as there is more to tell than elsewhere.
+        super().__init__("steps", "{task.fields[rate]:,.0f} queries/s", bar=10)
 
     def update(self, report: Report) -> None:
         """So far it is."""

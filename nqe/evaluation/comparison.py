@@ -18,6 +18,8 @@ from nqe.sampling.presets import PRESETS
 
 Row = tuple[str, Mapping[str, float]]
 
+# What reports on the same queries have in common.
+_SAME = ("fingerprint", "digest")
 # What may differ between a query set and the preset whose benchmark it is.
 _FREE = ("shapes", "train", "valid", "test", "seed", "max_answers", "train_answers")
 
@@ -62,7 +64,7 @@ def benchmark_of(settings: Mapping[str, Any] | None, *names: str) -> str | None:
 def _shape_sheet(
     reports: Mapping[str, Report], place: int, title: str, published: bool, benchmark: str | None
 ) -> Sheet:
-    _check_alike(reports, lambda one: (one.about.get("fingerprint"), one.all.queries))
+    _check_alike(reports, lambda one: (*map(one.about.get, _SAME), one.all.queries))
     rows: list[Row] = [
         (name, {shape: 100 * one.values[place] for shape, one in report.group("shape").items()})
         for name, report in reports.items()
@@ -97,7 +99,7 @@ def _link_sheet(
     if published:
         table = _published(LINK_PREDICTION, benchmark or first.about.get("benchmark"))
         theirs = {
-            f"{name} (paper)": {part: 100 * mrr for part, mrr in cells.items()}
+            f"{name} (paper; split not told)": {part: 100 * mrr for part, mrr in cells.items()}
             for name, cells in table.items()
         }
         rows = [*theirs.items(), *rows]

@@ -15,6 +15,8 @@ Columns of a split's file, a row a query:
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -26,6 +28,8 @@ from pyarrow import parquet
 from nqe.errors import NqeError, StorageError
 from nqe.folders import FolderKind
 from nqe.graph.facts import Integers, offsets
+from nqe.graph.pattern import Kind
+from nqe.query.plan import SLOT, STEP, Op
 from nqe.sampling.sampler import QuerySet
 from nqe.sampling.table import QueryTable, Ragged, concatenate, empty
 from nqe.settings import SLOTS
@@ -75,6 +79,12 @@ def read_manifest(folder: str | Path) -> dict[str, Any]:
     return KIND.manifest(Path(folder))
 
 
+def digest_of(folder: str | Path) -> str:
+    """What tells a query set from others, wherever it is: a hash of its manifest."""
+    text = json.dumps(read_manifest(folder), sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
 def read_queries(folder: str | Path, split: str) -> Iterator[QueryTable]:
     """The queries of a split, some thousands at a time."""
     manifest = read_manifest(folder)
@@ -85,14 +95,29 @@ def read_queries(folder: str | Path, split: str) -> Iterator[QueryTable]:
     try:
         file = parquet.ParquetFile(path)
         for group in range(file.num_row_groups):
-            yield _table(file.read_row_group(group).combine_chunks())
-    except (OSError, pa.ArrowException, KeyError) as error:
+            table = _table(file.read_row_group(group).combine_chunks())
+            _check_numbers(table)
+            yield table
+    except (OSError, pa.ArrowException, KeyError, ValueError) as error:
         raise StorageError(f"{path}: damaged ({error}); sample the queries again") from error
 
 
 def load_queries(folder: str | Path, split: str) -> QueryTable:
     """All queries of a split."""
     return concatenate(read_queries(folder, split))
+
+
+def _check_numbers(table: QueryTable) -> None:
+    """Numbers of entities and relations begin with 0; which is the last, the graph knows."""
+    steps, slots = table.steps.values, table.slots.values
+    for what, numbers in (
+        ("relation", steps[steps[:, STEP.OP] == Op.PROJECTION, STEP.RELATION]),
+        ("entity", slots[slots[:, SLOT.KIND] == Kind.KNOWN, SLOT.FILLER]),
+        ("entity", table.easy.values),
+        ("entity", table.hard.values),
+    ):
+        if len(numbers) and numbers.min() < 0:
+            raise ValueError(f"{what} number {numbers.min()} is negative")
 
 
 def check_fingerprint(folder: str | Path, fingerprint: str) -> None:

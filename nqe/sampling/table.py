@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 import numpy as np
 
@@ -78,7 +79,7 @@ class QueryTable:
     def take(self, rows: Integers) -> QueryTable:
         """These queries, in this order."""
         ragged = {name: getattr(self, name).take(rows) for name in RAGGED}
-        shape = tuple(self.shape[row] for row in rows.tolist())
+        shape = tuple(map(self.shape.__getitem__, rows.tolist()))
         return replace(self, shape=shape, answer_count=self.answer_count[rows], **ragged)
 
     def plan(self, row: int) -> Plan:
@@ -135,7 +136,7 @@ def concatenate(tables: Iterable[QueryTable]) -> QueryTable:
         return empty()
     ragged = {name: join([getattr(table, name) for table in tables]) for name in RAGGED}
     return QueryTable(
-        shape=tuple(name for table in tables for name in table.shape),
+        shape=tuple(chain.from_iterable(table.shape for table in tables)),
         answer_count=np.concatenate([table.answer_count for table in tables]),
         **ragged,
     )

@@ -60,7 +60,7 @@ class Loop:
         self.model = weights.model
         self.loss = SoftmaxLoss(settings.smoothing, self.model.entity_count)
         self.interrupts = Interrupts()
-        self.progress = 0.0
+        self.progress = self.rate = 0.0
         self.table: QueryTable | None = None
         """The last batch."""
 
@@ -121,7 +121,8 @@ class Loop:
         norm = self.weights.clip()
         if not (math.isfinite(value) and math.isfinite(norm)):
             raise self._diverged(f"the loss is {value:g}, its gradient {norm:g}")
-        self.weights.step(rate(self.settings, self.progress), self.state.step)
+        self.rate = rate(self.settings, self.progress)
+        self.weights.step(self.rate, self.state.step)
         self.table = table
         return value
 
@@ -189,7 +190,7 @@ class Loop:
     def _tell_loss(self) -> None:
         values = self.pace.window()
         if values is not None:
-            values["rate"] = rate(self.settings, self.progress)
+            values["rate"] = self.rate
             self._tell(values)
             self.board.add(self.state.step, {f"train/{name}": one for name, one in values.items()})
 
@@ -211,6 +212,9 @@ class Loop:
             if validate:
                 with self._harmless():
                     self.state = self._validated()
+            if at_the_end and self.weights.average is not None and self.state.best is None:
+                # Nothing was validated, so the average is the best there is.
+                self.run.save_best(self.weights.best, self.state.step, {})
             end = end_of(self.settings) if at_the_end else None
             self.state = replace(self.state, end=end, seconds=self.pace.seconds)
             self._save()
@@ -244,8 +248,10 @@ class Loop:
 
     def _diverged(self, what: str) -> NqeError:
         saved = self.run.saved_step()
-        kept = "nothing was saved" if saved is None else f"step {saved:,} was saved and is kept"
-        return NqeError(
-            f"{self.run.folder}: after step {self.state.step:,} {what}; {kept}: go on from there "
-            f"with --resume --set train.rate={self.settings.rate / 10:g}"
+        lower = f"--resume --set train.rate={self.settings.rate / 10:g}"
+        then = (
+            f"nothing was saved: begin again with {lower}"
+            if saved is None
+            else f"step {saved:,} was saved and is kept: go on from there with {lower}"
         )
+        return NqeError(f"{self.run.folder}: after step {self.state.step:,} {what}; {then}")

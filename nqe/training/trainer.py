@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +13,7 @@ from nqe.graph.dataset import Dataset
 from nqe.model.checkpoint import Card
 from nqe.model.devices import device_of
 from nqe.model.model import Model
-from nqe.sampling.storage import check_fingerprint, read_manifest
+from nqe.sampling.storage import check_fingerprint, digest_of
 from nqe.settings import RunSettings
 from nqe.training.board import Board
 from nqe.training.loop import Loop
@@ -48,14 +46,14 @@ def train(
     """
     began = time.monotonic()
     folder = Path(output)
-    given = None if queries is None else _queries_at(queries)
+    given = None if queries is None else Queries(str(queries), digest_of(queries))
     old = _old(folder, dataset, given, settings) if resume else None
     if old is None:
         check_new(folder)
     task = _Task(
         dataset,
         folder,
-        given if old is None else old.queries,
+        given or (None if old is None else old.queries),
         settings or (RunSettings() if old is None else old.settings),
         name,
         old,
@@ -82,11 +80,6 @@ class _Task:
     old: Run | None
 
 
-def _queries_at(folder: str | Path) -> Queries:
-    text = json.dumps(read_manifest(folder), sort_keys=True)
-    return Queries(str(folder), hashlib.sha256(text.encode()).hexdigest())
-
-
 def _old(
     folder: Path, dataset: Dataset, given: Queries | None, settings: RunSettings | None
 ) -> Run:
@@ -94,6 +87,11 @@ def _old(
     run = Run.old(folder)
     if settings is not None and settings.model != run.settings.model:
         raise NqeError(f"{folder}: its model has other settings; resume without [model]")
+    if settings is not None and settings.train.facts != (facts := run.settings.train.facts):
+        raise NqeError(
+            f"{folder}: learns from the facts of {facts}, not of {settings.train.facts}; resume "
+            "without train.facts, or begin another run"
+        )
     if run.card.fingerprint != dataset.fingerprint:
         raise NqeError(
             f"{folder}: trained on another graph (fingerprint {run.card.fingerprint}, the "
@@ -105,7 +103,7 @@ def _old(
         raise NqeError(
             f"{folder}: learns from {learns}, not from {given.folder}; resume without naming any"
         )
-    if own is not None and own.digest != _queries_at(own.folder).digest:
+    if own is not None and given is None and own.digest != digest_of(own.folder):
         raise NqeError(
             f"{own.folder}: not the query set that {folder} began with; put that one back, or "
             "begin another run"
