@@ -17,7 +17,7 @@ check: .venv-dev/ready  ## style, types, and the direction of imports
 	.venv-dev/bin/mypy
 	.venv-dev/bin/python -m pytest tests/test_imports.py
 
-bench: .venv-dev/ready  ## measure again what benchmarks/results holds
+bench: .venv-dev/ready  ## measure times again; what trains for an hour is run by hand
 	for script in benchmarks/bench_*.py; do .venv-dev/bin/python $$script || exit 1; done
 
 docs: .venv-dev/ready  ## the documentation as a site, in build/site

@@ -81,7 +81,7 @@ def beams(dataset: Dataset, count: int) -> str:
 
 
 def shape_rows(reports: dict[str, Report]) -> list[tuple[str, ...]]:
-    """A row a shape, with intervals; where a hybrid is worse beyond them it says so."""
+    """A row a shape, with intervals; where a hybrid is below embedding's it says so."""
     rows: list[tuple[str, ...]] = []
     first = reports[EMBEDDING].group("shape")
     for shape in SHAPES:
@@ -89,7 +89,7 @@ def shape_rows(reports: dict[str, Report]) -> list[tuple[str, ...]]:
         for report in reports.values():
             one = report.group("shape")[shape]
             low, high = one.interval or (one.mrr, one.mrr)
-            worse = " worse" if high < (first[shape].interval or (0.0, 0.0))[0] else ""
+            worse = " worse" if one.mrr < (first[shape].interval or (0.0, 0.0))[0] else ""
             cells.append(f"{one.mrr:.3f} ({low:.3f}, {high:.3f}){worse}")
         rows.append((shape, f"{first[shape].queries:,}", *cells))
     return rows

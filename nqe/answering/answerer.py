@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -21,11 +22,14 @@ from nqe.graph.entities import EntitySet
 from nqe.graph.facts import empty
 from nqe.graph.graph import Graph
 from nqe.model.checkpoint import checkpoint_of, load
-from nqe.model.logic import LOGICS
+from nqe.model.logic import LOGICS, norm_of
 from nqe.model.model import Model
 from nqe.query.exact import Question, Result, execute_many
 from nqe.query.exact_batch import StepTable
 from nqe.query.plan import Plan
+
+if TYPE_CHECKING:
+    from nqe.answering.explanation import Explanation
 
 MODES = ("hybrid", "embedding", "exact")
 
@@ -53,8 +57,14 @@ class Answerer:
         if calibration is None:
             answers = mean_answers(known.facts, len(known.vocabulary.relations))
             calibration = Calibration.plain(self.knowledge.by_relation(answers))
+        if len(calibration.facts.answers) != model.relation_count:
+            raise NqeError(
+                f"the calibration is of a model with {len(calibration.facts.answers):,} relations, "
+                f"this one has {model.relation_count:,}; calibrate it again"
+            )
         self.calibration = calibration
-        self.logic = choose(LOGICS, logic or model.settings.logic, "logic")()
+        # A model that is blind to logic has none for fuzzy sets.
+        self.logic = choose(LOGICS, logic, "logic")() if logic else norm_of(model.logic)
         self.options = options or HybridOptions()
 
     @classmethod
@@ -111,6 +121,8 @@ class Answerer:
         among: EntitySet | None = None,
     ) -> list[Answers]:
         """The best answers of each query, many of them worked on together."""
+        if threshold is not None and not 0 <= threshold <= 1:
+            raise NqeError(f"the threshold is {threshold:g}; give a probability from 0 to 1")
         results = execute_many(queries, self.graph)
         plans = [result.plan for result in results]
         rows = map(_stated, results) if mode == "exact" else self.rows(plans, mode)
@@ -126,6 +138,12 @@ class Answerer:
         if mode == "exact":
             return map(_stated, execute_many(plans, self.graph))
         return self._rows(plans, self._hybrid if mode == "hybrid" else self._embedding)
+
+    def explain(self, query: Question, entity: int | str | None = None) -> Explanation:
+        """Why an entity is an answer, or the best one is; `nqe.explain` has more to choose."""
+        from nqe.answering.explanation import explain
+
+        return explain(self, query, entity)
 
     def run(self, plans: Sequence[Plan]) -> HybridRun:
         """The fuzzy set of every step of some plans."""
@@ -148,13 +166,13 @@ class Answerer:
 
     def _embedding(self, plans: Sequence[Plan]) -> Tensor:
         """The paper's softmax."""
-        vectors = self.knowledge.vectors(StepTable.of(plans))
-        if bool(vectors.isnan().any()):
+        unseen = [name for plan in plans for name in self.knowledge.unseen(plan)]
+        if unseen:
             raise NqeError(
-                "the query names something that was added to the graph after the model was "
+                f"the query names {unseen[0]}, which was added to the graph after the model was "
                 "trained; ask in the mode hybrid or exact"
             )
-        return self.knowledge.scores(vectors).softmax(1)
+        return self.knowledge.scores(self.knowledge.vectors(StepTable.of(plans))).softmax(1)
 
     def ranked(
         self,
@@ -179,6 +197,7 @@ class Answerer:
             tuple(
                 self.entity_answer(*one, stated) for one, stated in zip(best, known, strict=True)
             ),
+            () if mode == "exact" else self.knowledge.unseen(result.plan),
         )
 
     def entity_answer(self, entity: int, probability: float, known: bool) -> Answer:

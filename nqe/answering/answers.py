@@ -46,6 +46,8 @@ class Answers:
     plan: Plan
     mode: str
     answers: tuple[Answer, ...]
+    unseen: tuple[str, ...] = ()
+    """What the query names that the model has not learnt of; of that nothing is predicted."""
 
     def __len__(self) -> int:
         return len(self.answers)
@@ -69,4 +71,5 @@ class Answers:
     def to_json(self) -> dict[str, Any]:
         """The answers as JSON data."""
         answers = [one.to_json(self.measure) for one in self.answers]
-        return {"mode": self.mode, "answers": answers}
+        unseen = {"unseen": list(self.unseen)} if self.unseen else {}
+        return {"mode": self.mode, "answers": answers, **unseen}

@@ -66,7 +66,8 @@ class Bindings:
         steps[last] = np.stack(
             [
                 np.full(len(self), Op.PROJECTION),
-                np.minimum(before, 1),
+                # All at one depth, so that they go through the encoder together.
+                np.full(len(self), bool(before.any())),
                 np.full(len(self), -1),
                 self.relation,
                 self.asked,

@@ -167,8 +167,14 @@ def _to_json(curve: Curve) -> dict[str, Any]:
 
 
 def _of_json(data: dict[str, Any]) -> Curve:
-    tables = {name: np.array(data[name], dtype=np.float32) for name in ("answers", "own")}
-    return Curve(**(data | tables))
+    tables: dict[str, Any] = {
+        name: np.array(data[name], dtype=np.float32) for name in ("answers", "own")
+    }
+    values: dict[str, Any] = {name: float(one) for name, one in data.items() if name not in tables}
+    curve = Curve(**values, **tables)
+    if curve.answers.shape != curve.own.shape or curve.own.shape[1:] != (KINDS,):
+        raise ValueError(f"tables of {curve.answers.shape} and {curve.own.shape}")
+    return curve
 
 
 def mean_answers(facts: Facts, relation_count: int) -> Floats:

@@ -15,6 +15,7 @@ from nqe.answering.reasons import Explainer, Reason, Support
 from nqe.answering.rows import likeliest
 from nqe.errors import NqeError
 from nqe.graph.graph import Graph
+from nqe.graph.vocabulary import Names
 from nqe.query.exact import Question, execute, plan_of
 from nqe.query.plan import Op, Plan
 from nqe.query.wording import step_words
@@ -55,8 +56,8 @@ class Removed:
     """What a negation took from a conjunction: entities that all else speaks for."""
 
     says: str
-    entities: tuple[tuple[str, float], ...]
-    """Names, and how likely what is negated is of each."""
+    entities: tuple[tuple[int, float], ...]
+    """And how likely what is negated is of each."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,11 +72,17 @@ class Explanation:
     reason: Reason
     steps: tuple[StepView, ...]
     removed: tuple[Removed, ...]
+    unseen: tuple[str, ...]
+    """What the query names, and the entity, where the model has not learnt of them."""
 
     @property
     def weakest(self) -> Support | None:
         """The atom that keeps the entity from ranking higher; None if all is certain."""
         return self.reason.weakest()
+
+    @property
+    def _names(self) -> Names:
+        return self.reason.graph.vocabulary.entities
 
     def __str__(self) -> str:
         return "\n".join(self._lines())
@@ -97,19 +104,27 @@ class Explanation:
 
     def to_json(self) -> dict[str, Any]:
         """The explanation as JSON data, in ids."""
+        names = self._names
         return {
             "query": self.query,
-            "entity": self.reason.graph.vocabulary.entities.ids[self.entity],
+            "entity": names.ids[self.entity],
             "rank": self.rank,
             "probability": self.probability,
             "known": self.known,
             "reason": self.reason.to_json(),
-            "weakest": None if self.weakest is None else self.weakest.atom.to_json(),
+            "weakest": None if self.weakest is None else self.weakest.to_json(),
             "steps": [_step_json(view) for view in self.steps],
             "removed": [
-                {"says": one.says, "entities": [list(pair) for pair in one.entities]}
+                {
+                    "says": one.says,
+                    "entities": [
+                        {"entity": names.ids[entity], "probability": chance}
+                        for entity, chance in one.entities
+                    ],
+                }
                 for one in self.removed
             ],
+            "unseen": list(self.unseen),
         }
 
     def _lines(self) -> Iterator[str]:
@@ -122,14 +137,18 @@ class Explanation:
         yield from self._why()
 
     def _why(self) -> Iterator[str]:
-        name = self.reason.graph.vocabulary.entities.name(self.entity)
+        name = self._names.name(self.entity)
         yield f"Why {name} is number {self.rank}, with probability {self.probability:.4f}:"
         yield from self.reason.lines("  ")
         if self.weakest is not None:
             yield f"The weakest part is {self.weakest}"
         for one in self.removed:
-            names = ", ".join(f"{name} ({chance:.2f})" for name, chance in one.entities)
+            names = ", ".join(
+                f"{self._names.name(entity)} ({chance:.2f})" for entity, chance in one.entities
+            )
             yield f"{one.says} took away: {names}"
+        if self.unseen:
+            yield f"Not seen in training, so nothing is predicted of: {', '.join(self.unseen)}"
 
 
 def explain(
@@ -164,7 +183,14 @@ def explain(
         reason=explainer.reason(number),
         steps=tuple(views.step(one) for one, step in enumerate(plan.steps) if step.op in SHOWN),
         removed=tuple(one for one in views.removals() if one.entities),
+        unseen=_unseen(answerer, plan, number),
     )
+
+
+def _unseen(answerer: Answerer, plan: Plan, entity: int) -> tuple[str, ...]:
+    knowledge = answerer.knowledge
+    own = () if knowledge.knows(entity) else (answerer.graph.vocabulary.entities.name(entity),)
+    return tuple(dict.fromkeys((*knowledge.unseen(plan), *own)))
 
 
 class _Views:
@@ -209,7 +235,7 @@ class _Views:
         without = self.run.rows[others].amin(0)
         lost = without * self.run.rows[negated]
         entities = tuple(
-            (self.names.name(entity), float(self.run.rows[negated, entity]))
+            (entity, float(self.run.rows[negated, entity]))
             for entity, chance in likeliest(lost, self.top)
             if chance > 0.01
         )

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import torch
 
 from nqe.answering.calibration import KINDS, MOST, Calibration, Curve, mean_answers
-from nqe.answering.reliability import Reliability, measure, without
+from nqe.answering.reliability import Reliability, measure, rows_at_once, without
 from nqe.answering.swapping import calibration_queries, none_of
 from nqe.errors import NqeError
+from nqe.files import new_file
 from nqe.graph.dataset import Dataset
 from nqe.graph.entities import Booleans
 from nqe.graph.facts import Integers
@@ -25,9 +28,9 @@ from nqe.sampling.table import QueryTable, Ragged
 
 Floats = npt.NDArray[np.float64]
 
+RELIABILITY = "reliability.json"
 QUERIES = 4_000
 TOP, DRAWN = 20, 20
-AT_ONCE = 256
 TEMPERATURES = (0.7, 1.0, 1.4, 2.0)
 PRIOR = 4.0
 """How firmly a relation's own offset is held at 0."""
@@ -59,6 +62,11 @@ class Calibrated:
     before: Reliability
     after: Reliability
 
+    def to_json(self) -> dict[str, Any]:
+        """As JSON data."""
+        both = {"before": self.before.to_json(), "after": self.after.to_json()}
+        return {"checkpoint": str(self.folder), "split": self.split, **both}
+
 
 def calibrate(run: str | Path, dataset: Dataset, device: str = "auto") -> Calibrated:
     """Fit a calibration for the model of a RUN or checkpoint, and save it there.
@@ -72,6 +80,11 @@ def calibrate(run: str | Path, dataset: Dataset, device: str = "auto") -> Calibr
             "train on train alone"
         )
     model = load(folder, device)
+    if model.vocabulary is not None and not dataset.vocabulary.same_ids(model.vocabulary):
+        raise NqeError(
+            f"{run}: was trained on other entities or relations than the data set has; give the "
+            "one it was trained on"
+        )
     calibration = fit(model, dataset)
     plain = plain_calibration(dataset, model.relation_count)
     held_out = dataset.splits.get("test")
@@ -80,7 +93,10 @@ def calibrate(run: str | Path, dataset: Dataset, device: str = "auto") -> Calibr
     both = {"before": plain.facts, "after": calibration.facts}
     measured = measure(model, both, dataset, split, known)
     calibration.save(folder)
-    return Calibrated(folder, split, measured["before"], measured["after"])
+    done = Calibrated(folder, split, measured["before"], measured["after"])
+    with new_file(folder / RELIABILITY) as temporary:
+        temporary.write_text(json.dumps(done.to_json(), indent=2) + "\n", encoding="utf-8")
+    return done
 
 
 def learnt_from_valid(checkpoint: Path) -> bool:
@@ -118,8 +134,7 @@ def draw(model: Model, table: QueryTable, stated: Ragged, rng: np.random.Generat
     runner, parts = EmbeddingRunner(model), []
     steps = table.steps.values[table.steps.offset[:-1]]
     place = steps[:, STEP.RELATION] * KINDS + np.minimum(steps[:, STEP.ASKED], FIRST_QUALIFIER)
-    for first in range(0, len(table), AT_ONCE):
-        rows = np.arange(first, min(first + AT_ONCE, len(table)))
+    for rows in rows_at_once(len(table), model.entity_count):
         scores = runner.run(table.take(rows)).block(0, model.entity_count).cpu()
         parts.append(_drawn(scores, table.easy.take(rows), stated.take(rows), place[rows], rng))
     return Samples(*(np.concatenate(column) for column in zip(*parts, strict=True)))

@@ -18,10 +18,10 @@ from torch import Tensor
 from nqe.answering.bindings import Bindings, choose_bindings
 from nqe.answering.calibration import MOST, Curve, Totals
 from nqe.answering.knowledge import Knowledge
-from nqe.errors import choose
+from nqe.errors import NqeError, choose
 from nqe.graph.facts import Integers
 from nqe.graph.graph import Graph
-from nqe.model.logic import Logic, connect
+from nqe.model.logic import Logic, connect, norm_of
 from nqe.query.exact_batch import StepSets, StepTable, run_table
 from nqe.query.plan import STEP, Op
 
@@ -44,6 +44,10 @@ class HybridOptions:
 
     def __post_init__(self) -> None:
         choose(JOINS, self.join, "join")
+        if self.beam < 1:
+            raise NqeError(f"the beam is {self.beam}; give 1 or more")
+        if not 0 <= self.least <= 1:
+            raise NqeError(f"the least chance is {self.least:g}; give one from 0 to 1")
 
 
 def noisy_or(row: Tensor, more: Tensor) -> None:
@@ -142,7 +146,7 @@ class HybridRun:
         options: HybridOptions,
     ) -> None:
         self.table, self.knowledge, self.curve = table, knowledge, curve
-        self.logic, self.options = logic, options
+        self.logic, self.norm, self.options = logic, norm_of(logic), options
         self.certain = certain_sets(table, knowledge.graph)
         self.rows = torch.zeros(len(table.steps), knowledge.entity_count, device=knowledge.device)
         with torch.no_grad():
@@ -155,9 +159,7 @@ class HybridRun:
     def bindings(self, steps: Integers) -> Bindings:
         """What some projections' inputs are bound to; the inputs must have been run."""
         options = self.options
-        return choose_bindings(
-            self.table, steps, self.rows, self.logic, options.beam, options.least
-        )
+        return choose_bindings(self.table, steps, self.rows, self.norm, options.beam, options.least)
 
     def _run(self) -> None:
         """All steps, the lowest depth first."""
@@ -180,7 +182,7 @@ class HybridRun:
         chances = Chances.of(bindings, self.knowledge, self.curve)
         for chosen, columns, block in chances.blocks():
             weight = weights[chosen, None].expand_as(block)
-            weighted = self.logic.conjoin(torch.stack((weight, block), 1))
+            weighted = self.norm.conjoin(torch.stack((weight, block), 1))
             for step, chance in zip(owner[chosen], weighted, strict=True):
                 join(self.rows[step, columns], chance)
 

@@ -21,7 +21,7 @@ from nqe.model.batch import Batch
 from nqe.model.model import Model
 from nqe.model.scorer import Comparison
 from nqe.query.exact_batch import StepTable
-from nqe.query.plan import SLOT, STEP
+from nqe.query.plan import SLOT, STEP, Op, Plan
 
 Floats = npt.NDArray[np.float32]
 
@@ -75,6 +75,22 @@ class Knowledge:
     def knows(self, entity: int) -> bool:
         """Whether the model has seen an entity."""
         return bool(self._entity[entity] >= 0)
+
+    def unseen(self, plan: Plan) -> tuple[str, ...]:
+        """What a plan names that the model has not seen."""
+        names = self.graph.vocabulary
+        found: dict[str, None] = {}
+        for step in plan.steps:
+            if step.op != Op.PROJECTION:
+                continue
+            relations = (step.relation, *step.attributes)
+            anchors = (one for one in step.slots if one is not None)
+            found |= {names.relations.name(one): None for one in relations if self._new(one)}
+            found |= {names.entities.name(one): None for one in anchors if not self.knows(one)}
+        return tuple(found)
+
+    def _new(self, relation: int) -> bool:
+        return bool(self._relation[relation] < 0)
 
     def relations(self, relation: Integers) -> Integers:
         """The model's numbers of relations; any number for one that it has not seen."""

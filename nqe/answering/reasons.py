@@ -109,6 +109,10 @@ class Support:
     negated: bool
     support: float
 
+    def to_json(self) -> dict[str, Any]:
+        """The atom as JSON data, with its support."""
+        return {**self.atom.to_json(), "negated": self.negated, "support": self.support}
+
     def __str__(self) -> str:
         name = self.atom.graph.vocabulary.entities.name(self.atom.entity)
         atom = f"{'not ' if self.negated else ''}{self.atom.words}"
@@ -156,7 +160,8 @@ class Explainer:
         bindings = self.run.bindings(np.array([number]))
         chances = Chances.of(bindings, self.run.knowledge, self.run.curve)
         alone = chances.column(entity).cpu()  # (bindings,)
-        best = int((alone * torch.from_numpy(bindings.weight)).argmax())
+        pairs = torch.stack((torch.from_numpy(bindings.weight), alone), 1)[..., None]
+        best = int(self.run.norm.conjoin(pairs)[:, 0].argmax())
         bound = self._bound(bindings, best)
         row = self._stated(step, bound, entity)
         parts = tuple(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import torch
 from nqe.answering.calibration import Curve
 from nqe.answering.swapping import calibration_queries
 from nqe.graph.dataset import Dataset
+from nqe.graph.facts import Integers
 from nqe.model.model import Model
 from nqe.model.runner import EmbeddingRunner
 from nqe.sampling.pictures import new_figure, picture_form
@@ -21,7 +23,8 @@ from nqe.sampling.table import Ragged
 Floats = npt.NDArray[np.float64]
 
 QUERIES = 8_000
-AT_ONCE = 256
+SCORES, MOST_QUERIES = 2**24, 256
+"""So many scores exist at a time, and of so many queries."""
 BINS = 10
 
 
@@ -76,8 +79,7 @@ def measure(
     table, stated = calibration_queries(dataset, split, known, count, rng)
     told: dict[str, list[Floats]] = {name: [] for name in curves}
     right: list[Floats] = []
-    for first in range(0, len(table), AT_ONCE):
-        rows = np.arange(first, min(first + AT_ONCE, len(table)))
+    for rows in rows_at_once(len(table), model.entity_count):
         some = table.take(rows)
         facts = stated.take(rows)
         scores = EmbeddingRunner(model).run(some).block(0, model.entity_count)
@@ -90,6 +92,13 @@ def measure(
             told[name].append(chances.gather(1, best[:, None])[:, 0].double().cpu().numpy())
     truth = np.concatenate(right)
     return {name: Reliability.of(np.concatenate(one), truth) for name, one in told.items()}
+
+
+def rows_at_once(queries: int, entity_count: int) -> Iterator[Integers]:
+    """Rows of queries, few enough at a time that their scores of all entities may exist."""
+    size = max(1, min(SCORES // max(entity_count, 1), MOST_QUERIES))
+    for first in range(0, queries, size):
+        yield np.arange(first, min(first + size, queries))
 
 
 def plot(reliabilities: dict[str, Reliability], path: Path) -> None:

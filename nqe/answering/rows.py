@@ -5,11 +5,14 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from nqe.errors import NqeError
 from nqe.graph.entities import EntitySet
 
 
 def likeliest(row: Tensor, count: int) -> list[tuple[int, float]]:
     """The likeliest entities that are possible; of equals those with the lowest numbers."""
+    if count < 0:
+        raise NqeError(f"{count} of the best are wanted; give 1 or more")
     count = min(count, int((row > 0).sum()))
     if not count:
         return []

@@ -53,6 +53,8 @@ class StatementScore:
     stated: bool
     probability: float
     slots: tuple[SlotScore, ...]
+    unseen: tuple[str, ...] = ()
+    """What it names that the model has not learnt of; then its probability means nothing."""
 
     def to_json(self) -> dict[str, Any]:
         """As JSON data."""
@@ -61,6 +63,7 @@ class StatementScore:
             "stated": self.stated,
             "probability": self.probability,
             "slots": [one.to_json() for one in self.slots],
+            **({"unseen": list(self.unseen)} if self.unseen else {}),
         }
 
 
@@ -115,6 +118,7 @@ def score(
         slots[0].answer.known,
         together(one.answer.probability for one in slots),
         tuple(slots),
+        tuple(dict.fromkeys(name for plan in plans for name in answerer.knowledge.unseen(plan))),
     )
 
 

@@ -16,7 +16,7 @@ from nqe.cli.choices import (
     RunArgument,
 )
 from nqe.cli.models import RunModel
-from nqe.cli.predictions import among_of, answer_row, note_unseen
+from nqe.cli.predictions import among_of, answer_row, note_unseen, note_unseen_names
 from nqe.cli.results import check_among, check_plot
 
 if TYPE_CHECKING:
@@ -138,7 +138,8 @@ def suggest(
         _show_suggestions(found)
     if not found:
         note_unseen([about])
-        printing.note("no suggestion: nothing that is not stated is possible")
+        where = "" if among is None else " among what --among gives"
+        printing.note(f"no suggestion: nothing that is not stated is possible{where}")
 
 
 def calibrate(
@@ -168,8 +169,7 @@ def calibrate(
     model.check_vocabulary(place, dataset)
     done = calibrate_model(run, dataset, device)
     if as_json:
-        both = {"before": done.before.to_json(), "after": done.after.to_json()}
-        printing.json_block({"checkpoint": str(done.folder), "split": done.split, **both})
+        printing.json_block(done.to_json())
     else:
         _show_calibration(done)
     printing.note(f"{done.folder}: calibrated")
@@ -187,7 +187,7 @@ def _show_score(found: StatementScore) -> None:
         rows.append((slot.slot, f"rank {slot.rank:,}", *answer_row(slot.answer)))
         rows += [(slot.slot, "instead", *answer_row(one)) for one in slot.alternatives]
     printing.table(("slot", "", "id", "label", "probability", "known by"), rows)
-    note_unseen([slot.answer for slot in found.slots])
+    note_unseen_names(found.unseen)
 
 
 def _show_suggestions(found: list[Suggestion]) -> None:

@@ -159,5 +159,6 @@ def _check_graph(place: str, mode: str | None, **given: Any) -> None:
     """Refuse what needs a model."""
     check_among("mode", mode or EXACT, (HYBRID, EMBEDDING, EXACT))
     if mode not in (None, EXACT):
+        open_dataset(place)  # which tells of one that is not there
         raise NqeError(f"{place}: a graph, not a model, which --mode {mode} needs; give a RUN")
     refuse_options("with a graph", "give a RUN or leave it out", **given)

@@ -139,7 +139,7 @@ def _json_lines(path: Path) -> Iterator[Write]:
 
 @contextmanager
 def _parquet(path: Path) -> Iterator[Write]:
-    """A row an answer; a query without answers, or in error, has none."""
+    """A row an answer; a query without answers has none, one in error has one that says so."""
     import pyarrow as pa
     from pyarrow import parquet
 
@@ -154,6 +154,8 @@ def _parquet(path: Path) -> Iterator[Write]:
             ("score", pa.float64()),
             ("known", pa.bool_()),
             ("seen", pa.bool_()),
+            ("mode", pa.string()),
+            ("error", pa.string()),
         ]
     )
     with parquet.ParquetWriter(path, schema, compression="zstd") as writer:
@@ -174,9 +176,12 @@ def _parquet(path: Path) -> Iterator[Write]:
 
 def _answer_rows(number: int, row: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """The answers of a query; those of a graph are certain, and no model has seen them."""
+    head = {"query": number, "text": row["query"]}
+    if "error" in row:
+        yield {**head, "error": row["error"]}
     for rank, answer in enumerate(row.get("answers", ()), start=1):
         sure = {} if "score" in answer else {"probability": 1.0}
-        yield {"query": number, "text": row["query"], "rank": rank, **sure, **answer}
+        yield {**head, "mode": row["mode"], "rank": rank, **sure, **answer}
 
 
 WRITERS: dict[str, Callable[[Path], AbstractContextManager[Write]]] = {

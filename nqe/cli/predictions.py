@@ -64,8 +64,9 @@ class Predictor:
         if len(answers):
             printing.table(columns, [answer_row(one) for one in answers])
         else:
-            printing.note(self._nothing())
+            printing.note(self._nothing(answers.measure))
         note_unseen(answers)
+        note_unseen_names(answers.unseen)
 
     def to_json(self, query: str, answers: Answers) -> dict[str, Any]:
         """Answers as one JSON object."""
@@ -98,11 +99,11 @@ class Predictor:
         # With a threshold all that are likely enough come, however many.
         return [replace(one, answers=one.answers[: self.top]) for one in found]
 
-    def _nothing(self) -> str:
+    def _nothing(self, measure: str) -> str:
         """Why there is no answer."""
         whose = "no entity" if self._among is None else "no entity that --among gives"
         if self.threshold is not None:
-            return f"no answer: {whose} has a probability of {self.threshold:g} or more"
+            return f"no answer: {whose} has a {measure} of {self.threshold:g} or more"
         if self.mode == EXACT:
             return f"no answer: by the known facts {whose} fits; --mode hybrid predicts"
         return f"no answer: {whose} is possible"
@@ -159,6 +160,14 @@ def note_unseen(answers: Sequence[Answer] | Answers) -> None:
         printing.note(
             f"nqe: note: not seen in training, so here by facts alone: "
             f"{', '.join(unseen[:STEP_NAMES])}{more}"
+        )
+
+
+def note_unseen_names(names: Sequence[str]) -> None:
+    """Tell what of a query the model knows nothing of."""
+    if names:
+        printing.note(
+            "nqe: note: not seen in training, so nothing is predicted of: " + ", ".join(names)
         )
 
 

@@ -20,17 +20,18 @@ if TYPE_CHECKING:
     from nqe.training import Report
 
 
+COUNT_AND_RATE = "{{task.fields[count]:,}} {}, {{task.fields[rate]:,.0f}}/s"
+
+
 class _ProgressLine:
     """A line that goes away when the work is done; nothing when nobody is looking."""
 
-    def __init__(
-        self, counted: str, rate: str = "{task.fields[rate]:,.0f}/s", bar: int | None = 40
-    ) -> None:
+    def __init__(self, told: str, bar: int = 40) -> None:
         self._progress = Progress(
             TextColumn("{task.description}"),
             BarColumn(bar_width=bar),
             TaskProgressColumn(),
-            TextColumn(f"{{task.fields[count]:,}} {counted}, {rate}"),
+            TextColumn(told),
             TimeRemainingColumn(),
             console=Console(stderr=True),
             transient=True,
@@ -72,7 +73,7 @@ class ReadingProgress(_ProgressLine):
     """Watches a reader."""
 
     def __init__(self) -> None:
-        super().__init__("facts")
+        super().__init__(COUNT_AND_RATE.format("facts"))
 
     def start(self, name: str, size: int | None) -> None:
         """A source of so many bytes is being read."""
@@ -87,7 +88,7 @@ class SamplingProgress(_ProgressLine):
     """Watches the sampler."""
 
     def __init__(self) -> None:
-        super().__init__("queries")
+        super().__init__(COUNT_AND_RATE.format("queries"))
 
     def start(self, total: int) -> None:
         """So many queries are wanted."""
@@ -104,7 +105,7 @@ class _QueryProgress(_ProgressLine):
     what: str
 
     def __init__(self) -> None:
-        super().__init__("queries")
+        super().__init__(COUNT_AND_RATE.format("queries"))
 
     def start(self, total: int) -> None:
         """So many queries there are."""
@@ -133,8 +134,8 @@ class TrainingProgress(_ProgressLine):
     _PARTS = 1_000_000
 
     def __init__(self) -> None:
-        # A short bar, as there is more to tell than elsewhere.
-        super().__init__("steps", "{task.fields[rate]:,.0f} queries/s", bar=10)
+        # A short bar, as there is more to tell than elsewhere in 80 columns.
+        super().__init__("{task.fields[rate]:,.0f} queries/s", bar=8)
 
     def update(self, report: Report) -> None:
         """So far it is."""

@@ -98,6 +98,11 @@ def connect(logic: Logic, op: Op, inputs: Tensor) -> Tensor:
             return logic.negate(inputs[:, 0])
 
 
+def norm_of(logic: Logic) -> Logic:
+    """What to weigh a chance by another with; a mean is no conjunction, there it is the product."""
+    return Product() if isinstance(logic, Mean) else logic
+
+
 LOGICS: dict[str, type[Logic]] = {
     "product": Product,
     "godel": Godel,

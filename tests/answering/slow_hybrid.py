@@ -42,9 +42,11 @@ class SlowHybrid:
         calibration: Calibration,
         logic: str,
         join: str,
+        beam: int | None = None,
     ) -> None:
         self.plan, self.model, self.graph, self.calibration = plan, model, graph, calibration
         self.conjoin, self.disjoin, self.join = CONJOIN[logic], DISJOIN[logic], JOIN[join]
+        self.beam, self.tied = beam, False
         self.entities = range(graph.entity_count)
         self.facts = [graph.facts.row(row) for row in range(len(graph))]
 
@@ -99,18 +101,30 @@ class SlowHybrid:
 
     def _project(self, step: Step, inputs: list[list[float]]) -> list[float]:
         everything = [set(self.entities)] * len(inputs)
-        bindings = list(product(*self._choices(step, everything)))
+        bindings = self._best(list(product(*self._choices(step, everything))), inputs)
         row = [0.0 for _ in self.entities]
         for bound, predicted in zip(bindings, self._predicted(step, bindings), strict=True):
-            chances = [
-                chances[one] for chances, one in zip(inputs, bound, strict=True) if one is not None
-            ]
-            weight = reduce(self.conjoin, chances, 1.0)
+            weight = self._weight(bound, inputs)
             for one in self.entities:
                 stated = self._stated(step, bound, one)
                 chance = self.conjoin(weight, 1.0 if stated else predicted[one])
                 row[one] = self.join(row[one], chance)
         return row
+
+    def _weight(self, bound: Sequence[int | None], inputs: list[list[float]]) -> float:
+        pairs = zip(inputs, bound, strict=True)
+        return reduce(self.conjoin, [row[one] for row, one in pairs if one is not None], 1.0)
+
+    def _best(
+        self, bindings: list[tuple[int | None, ...]], inputs: list[list[float]]
+    ) -> list[tuple[int | None, ...]]:
+        """The likeliest bindings; `tied` tells that others would have done as well."""
+        if self.beam is None or self.beam >= len(bindings):
+            return bindings
+        ordered = sorted(bindings, key=lambda bound: -self._weight(bound, inputs))
+        last, first_out = (self._weight(one, inputs) for one in ordered[self.beam - 1 :][:2])
+        self.tied |= last - first_out < 1e-6
+        return ordered[: self.beam]
 
     def _slots(
         self, step: Step, bound: Sequence[int | None], asked: int | None

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -24,7 +26,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nqe import EmbeddingRunner
-from nqe.answering import MODES, Answerer, HybridOptions
+from nqe.answering import MODES, Answerer, Calibration, HybridOptions, score
 from nqe.errors import NqeError
 from nqe.graph import Dataset, EntitySet, Fact, Graph
 from nqe.model import save_pretrained
@@ -190,12 +192,53 @@ def test_nothing_is_predicted_of_what_the_model_has_not_seen() -> None:
     assert asked.answer("?x: speaks(be, ?x)", top=99).ids == []
 
 
+def test_what_the_model_has_not_seen_is_named() -> None:
+    asked = Answerer(country_model(), grown())
+    answers = asked.answer("?x: allied_with(be, ?x)")
+    assert answers.unseen == ("allied_with", "be")
+    assert answers.to_json()["unseen"] == ["allied_with", "be"]
+    assert asked.answer("?x: borders(?x, fr)").unseen == ()
+    assert score(asked, "borders(be, de)").unseen == ("be",)
+    explanation = asked.explain("?x: borders(?x, de)", "be")
+    assert explanation.unseen == ("be",)
+    assert "Not seen in training, so nothing is predicted of: be" in str(explanation)
+
+
+def test_a_model_blind_to_logic_answers_by_the_product() -> None:
+    blind = untrained(DATASET.vocabulary, logic="mean")
+    query = "?x: borders(?x, fr) and not speaks(?x, german)"
+    asked, product = Answerer(blind, DATASET), Answerer(blind, DATASET, logic="product")
+    assert asked.answer(query, top=99) == product.answer(query, top=99)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        ({"threshold": -0.1}, "the threshold is -0.1; give a probability from 0 to 1"),
+        ({"threshold": 1.5}, "the threshold is 1.5"),
+        ({"threshold": math.nan}, "the threshold is nan"),
+        ({"top": -1}, "-1 of the best are wanted; give 1 or more"),
+    ],
+)
+def test_numbers_that_have_no_meaning_are_refused(wrong: dict[str, Any], told: str) -> None:
+    with pytest.raises(NqeError, match=told):
+        Answerer(country_model(), DATASET).answer("?x: borders(?x, fr)", **wrong)
+
+
+def test_the_calibration_of_another_model_is_refused() -> None:
+    fewer = Calibration.plain(np.ones((2, 3), dtype=np.float32))
+    with pytest.raises(NqeError, match="of a model with 2 relations, this one has"):
+        Answerer(country_model(), DATASET, calibration=fewer)
+
+
 def test_the_embedding_mode_says_what_it_cannot_answer() -> None:
     asked = Answerer(country_model(), grown())
     assert "be" not in asked.answer("?x: borders(?x, fr)", "embedding", top=99).ids
     for query in ("?x: borders(?x, be)", "?x: allied_with(it, ?x)"):
         with pytest.raises(
-            NqeError, match="added to the graph after the model was trained; ask in the mode"
+            NqeError,
+            match=r"names (be|allied_with), which was added to the graph after the model was "
+            "trained; ask in the mode",
         ):
             asked.answer(query, "embedding")
 
@@ -249,7 +292,8 @@ def test_where_nothing_can_be_an_answer_there_is_none(mode: str) -> None:
     asked = Answerer(country_model(), grown())
     answers = asked.answer("?x: allied_with(fr, ?x)", mode)
     assert len(answers) == 0
-    assert answers.to_json() == {"mode": mode, "answers": []}
+    unseen = {"exact": {}, "hybrid": {"unseen": ["allied_with"]}}[mode]
+    assert answers.to_json() == {"mode": mode, "answers": [], **unseen}
 
 
 def test_a_checkpoint_is_answered_from_with_its_calibration(tmp_path: Path) -> None:

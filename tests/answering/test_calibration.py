@@ -146,7 +146,9 @@ def test_a_checkpoint_without_a_calibration_has_none(tmp_path: Path) -> None:
     assert Calibration.load(tmp_path) is None
 
 
-@pytest.mark.parametrize("damage", ["", "{", "[]", "{}", '"x"', "\xff", "cut", "less", "more"])
+@pytest.mark.parametrize(
+    "damage", ["", "{", "[]", "{}", '"x"', "\xff", "cut", "less", "more", "odd", "flat", "text"]
+)
 def test_a_damaged_calibration_is_told_of(tmp_path: Path, damage: str) -> None:
     odd_calibration().save(tmp_path)
     path = tmp_path / FILE
@@ -156,6 +158,9 @@ def test_a_damaged_calibration_is_told_of(tmp_path: Path, damage: str) -> None:
     others = {
         "cut": text[:40],
         "less": json.dumps(data | {"facts": less}),
+        "odd": json.dumps(data | {"facts": data["facts"] | {"own": data["facts"]["own"][1:]}}),
+        "flat": json.dumps(data | {"facts": data["facts"] | {"own": [1], "answers": [1]}}),
+        "text": json.dumps(data | {"facts": data["facts"] | {"slope": "x"}}),
         "more": json.dumps(data | {"alone": data["alone"] | {"own": [[1], [2, 3]]}}),
     }
     path.write_bytes(others.get(damage, damage).encode("latin-1"))

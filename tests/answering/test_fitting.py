@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -11,12 +12,12 @@ from answering_cases import countries, country_model
 
 from nqe.answering import Answerer, calibrate
 from nqe.answering.calibration import FILE, Curve
-from nqe.answering.fitting import fit, plain_calibration
-from nqe.answering.reliability import measure, without
+from nqe.answering.fitting import RELIABILITY, fit, plain_calibration
+from nqe.answering.reliability import measure, rows_at_once, without
 from nqe.answering.swapping import calibration_queries, none_of, swapped
 from nqe.demo import demo_dataset
 from nqe.errors import NqeError
-from nqe.graph import Dataset
+from nqe.graph import Dataset, Fact
 from nqe.graph.pattern import Kind
 from nqe.model import EmbeddingRunner, Model, load, save_pretrained
 from nqe.model.checkpoint import Card
@@ -181,6 +182,9 @@ def test_calibrating_a_run_writes_into_its_checkpoint(run: Path, demo: Dataset) 
     assert done.after.error < done.before.error
     after = Answerer.load(run, demo, facts="train").calibration
     assert before.facts.slope == 1 != after.facts.slope
+    kept = json.loads((run / "best" / RELIABILITY).read_text(encoding="utf-8"))
+    assert kept == done.to_json()
+    assert kept["after"]["error"] == done.after.error
     written = (run / "best" / FILE).read_bytes()
     calibrate(run / "best", demo)
     assert (run / "best" / FILE).read_bytes() == written
@@ -202,6 +206,22 @@ def test_a_model_that_has_seen_the_validation_facts_is_refused(tmp_path: Path, l
     ):
         calibrate(tmp_path / "model", countries())
     assert not (tmp_path / "model" / FILE).exists()
+
+
+def test_a_data_set_that_is_not_the_models_changes_no_calibration(tmp_path: Path) -> None:
+    save_pretrained(country_model(), tmp_path / "model", Card(trained_on="train"))
+    calibrate(tmp_path / "model", countries())
+    written = (tmp_path / "model" / FILE).read_bytes()
+    facts = [Fact("a", "p", "b"), Fact("b", "p", "a")]
+    with pytest.raises(NqeError, match="was trained on other entities or relations"):
+        calibrate(tmp_path / "model", Dataset.of({"train": facts, "valid": facts[:1]}))
+    assert (tmp_path / "model" / FILE).read_bytes() == written
+
+
+def test_no_more_scores_exist_at_a_time_than_fit() -> None:
+    assert [len(rows) for rows in rows_at_once(600, 100)] == [256, 256, 88]
+    assert [len(rows) for rows in rows_at_once(3, 2**24)] == [1, 1, 1]
+    assert [len(rows) for rows in rows_at_once(2, 2**30)] == [1, 1]
 
 
 def test_a_model_that_knows_nothing_is_fitted_too() -> None:

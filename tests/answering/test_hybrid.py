@@ -17,12 +17,12 @@ from answering_cases import (
     relations,
     small_model,
 )
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from slow_hybrid import CONJOIN, SlowHybrid
 from strategies import ENTITIES
 
-from nqe.answering import HybridRunner
+from nqe.answering import HybridOptions, HybridRunner
 from nqe.answering.calibration import MOST
 from nqe.answering.hybrid import JOINS
 from nqe.errors import NqeError
@@ -144,6 +144,44 @@ def test_rows_are_those_of_plain_python(
     row = row_of(graph, plan, logic, join=join, beam=EVERYTHING, least=0.0)
     slow = SlowHybrid(plan, small_model(), graph, odd_calibration(), logic, join)
     np.testing.assert_allclose(row.numpy(), slow.row(), atol=1e-5, rtol=0)
+
+
+@pytest.mark.parametrize("beam", [1, 2, 3])
+@given(fact_lists, st.one_of(plans_of_shape("2p"), plans_of_shape("2cp"), plans_of_shape("inp")))
+@settings(max_examples=30)
+def test_the_beam_keeps_the_likeliest_bindings(beam: int, facts: list[Fact], plan: Plan) -> None:
+    graph = graph_of(facts)
+    slow = SlowHybrid(plan, small_model(), graph, odd_calibration(), "product", "noisy-or", beam)
+    expected = slow.row()
+    assume(not slow.tied)
+    row = row_of(graph, plan, beam=beam, least=0.0)
+    np.testing.assert_allclose(row.numpy(), expected, atol=1e-5, rtol=0)
+
+
+@given(fact_lists, plans_of_shape("2p"))
+@settings(max_examples=20)
+def test_a_mean_weighs_bindings_by_the_product(facts: list[Fact], plan: Plan) -> None:
+    graph = graph_of(facts)
+    torch.testing.assert_close(row_of(graph, plan, "mean"), row_of(graph, plan, "product"))
+
+
+@given(fact_lists, st.lists(plans(), min_size=1, max_size=5))
+@settings(max_examples=20)
+def test_all_bindings_of_a_depth_go_through_the_encoder_together(
+    facts: list[Fact], batch: list[Plan]
+) -> None:
+    answerer, calls = answerer_of(graph_of(facts)), []
+    hook = answerer.knowledge.model.encoder.register_forward_hook(lambda *_: calls.append(1))
+    with hook:
+        answerer.run(batch)
+    depths = {step.depth for plan in batch for step in plan.steps if step.op == Op.PROJECTION}
+    assert len(calls) == len(depths)
+
+
+@pytest.mark.parametrize("wrong", [{"beam": 0}, {"beam": -1}, {"least": -0.1}, {"least": 2.0}])
+def test_options_that_have_no_meaning_are_refused(wrong: dict[str, float]) -> None:
+    with pytest.raises(NqeError, match="give "):
+        HybridOptions(**wrong)  # type: ignore[arg-type]
 
 
 @given(fact_lists, st.lists(plans(), min_size=2, max_size=6), st.integers(1, 8))

@@ -28,6 +28,7 @@ ATLAS = demo_dataset()
 FRANCE = "?x: borders(?x, France)"
 CHAIN = "?x: borders(?x, ?y) and speaks(?y, German)"
 COLUMNS = ["query", "text", "rank", "entity", "label", "probability", "score", "known", "seen"]
+COLUMNS += ["mode", "error"]
 Typed = Callable[..., Run]
 
 
@@ -215,9 +216,14 @@ def test_a_file_of_queries_becomes_parquet(asked: str, typed: Typed, tmp_path: P
     words = ("ask", asked, "--file", "queries.txt", "--top", "3", "-o", str(output))
     assert typed(*words).code == 1
     rows: list[dict[str, Any]] = parquet.read_table(output).to_pylist()
+    [failed] = [row for row in rows if row["error"]]
+    assert (failed["query"], failed["rank"]) == (3, None)
+    assert failed["error"].startswith("query not understood")
+    rows.remove(failed)
     assert [(row["query"], row["rank"]) for row in rows] == [
         (line, rank) for line in (2, 5) for rank in (1, 2, 3)
     ]
+    assert {row["mode"] for row in rows} == {"hybrid" if asked == "atlas.run" else "exact"}
     assert [row["text"] for row in rows[2:4]] == [FRANCE, CHAIN]
     assert list(rows[0]) == COLUMNS
     assert {(row["probability"], row["score"]) for row in rows} == {(1.0, None)}
@@ -236,6 +242,21 @@ def test_what_vectors_give_are_scores_not_probabilities(typed: Typed, tmp_path: 
     scores = [one["score"] for one in answers[:3]]
     assert [row["score"] for row in rows[:3]] == pytest.approx(scores, rel=1e-4)
     assert {row["probability"] for row in rows} == {None}
+
+
+def test_a_model_that_is_not_there_is_told_of(typed: Typed) -> None:
+    run = typed("ask", "nosuch.run", FRANCE, "--mode", "hybrid")
+    assert (run.code, run.out) == (2, "")
+    assert "nosuch.run: no such" in run.err
+    run = typed("ask", "atlas", FRANCE, "--mode", "hybrid")
+    assert (run.code, run.out) == (2, "")
+    assert "atlas: a graph, not a model, which --mode hybrid needs; give a RUN" in run.err
+
+
+def test_nothing_to_choose_from_is_no_suggestion(typed: Typed) -> None:
+    run = typed("suggest", "atlas.run", "France", "--among", "?x: borders(?x, Europe)")
+    assert well(run) == ""
+    assert "nothing that is not stated is possible among what --among gives" in run.err
 
 
 def test_a_batch_gives_what_queries_give_one_by_one(

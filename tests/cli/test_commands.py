@@ -179,6 +179,11 @@ def test_demo_builds_the_atlas_counts_it_and_shows_an_entity(tmp_path: Path) -> 
     assert "# Splits" in out
     assert f"# {ENTITY} (" in out
     assert "# As subject" in out
+    assert "# Link prediction" in out or "MRR" in out
+    answers = out[out.index("A model that predicts what the graph lacks") :]
+    assert "\tpredicted\t" in answers
+    assert "# How it came to " in answers
+    assert "Why " in answers[answers.index("# How it came to ") :]
 
 
 def test_an_output_that_cannot_show_a_letter_is_no_reason_to_fail(tmp_path: Path) -> None:

@@ -89,6 +89,9 @@ def test_reports_of_different_queries_are_not_compared() -> None:
     one, other = report_of({"1p": 1}, fingerprint="a"), report_of({"1p": 1}, fingerprint="b")
     with pytest.raises(NqeError, match="a and b were evaluated on different queries"):
         compare({"a": one, "b": other})
+    one, other = (report_of({"1p": 1}, fingerprint="a", digest=name) for name in "ab")
+    with pytest.raises(NqeError, match="a and b were evaluated on different queries"):
+        compare({"a": one, "b": other})
     with pytest.raises(NqeError, match="have no common columns"):
         compare({"a": one, "b": links_of(1)})
 
@@ -108,7 +111,7 @@ def test_link_prediction_is_told_by_slots_and_what_it_was_trained_on() -> None:
     sheet = compare({"r": report}, published=True)
     assert sheet.columns == ("run", "all", "subject_object", "value")
     assert sheet.rows[-1] == ("r (trained on train)", 75.0, 100.0, 50.0)
-    assert sheet.rows[0] == ("StarE (paper)", None, 34.9, None)
+    assert sheet.rows[0] == ("StarE (paper; split not told)", None, 34.9, None)
 
 
 def test_each_link_answer_counts_once() -> None:

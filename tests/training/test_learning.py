@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from safetensors.torch import load_file
 from towns import Losses, same_weights, settings, town_queries, towns, weights
 
 from nqe.errors import NqeError
@@ -203,6 +204,21 @@ def test_without_anything_to_validate_on_the_last_weights_are_the_model(tmp_path
     assert load(tmp_path / "run").entity_count == 76
 
 
+def test_without_anything_to_validate_on_the_average_is_the_model(tmp_path: Path) -> None:
+    given = settings(average=0.9, facts="train,valid")
+    train(DATASET, tmp_path / "run", settings=given)
+    saved = load_file(tmp_path / "run" / LAST / "training.safetensors")
+    best = weights(tmp_path / "run", BEST)
+    assert all(torch.equal(saved[f"average.{name}"], one) for name, one in best.items())
+    assert not all(torch.equal(weights(tmp_path / "run")[name], one) for name, one in best.items())
+
+
+def test_the_metrics_have_the_rate_of_the_last_step(tmp_path: Path) -> None:
+    train(DATASET, tmp_path / "run", settings=settings(steps=4, decay="linear"))
+    rates = [one["rate"] for one in Run.old(tmp_path / "run").metrics() if "rate" in one]
+    assert rates[-1] > 0
+
+
 def test_a_rate_that_is_far_too_high_leaves_a_checkpoint_to_go_on_from(tmp_path: Path) -> None:
     run = tmp_path / "run"
     train(DATASET, run, settings=settings(steps=3))
@@ -234,7 +250,10 @@ def test_a_loss_that_is_no_number_stops_before_it_spoils_anything(
             match=r"run: after step 6 the loss is nan, .*; step 6 was saved and is kept: go on",
         ):
             train(DATASET, run, settings=settings(steps=9), resume=True)
-        with pytest.raises(NqeError, match=r"after step 0 the loss is nan, .*; nothing was saved"):
+        complaint = (
+            r"after step 0 the loss is nan, .*; nothing was saved: begin again with --resume"
+        )
+        with pytest.raises(NqeError, match=complaint):
             train(DATASET, tmp_path / "other", settings=settings(steps=9))
     assert all(torch.equal(before[name], one) for name, one in weights(run).items())
 

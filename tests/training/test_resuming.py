@@ -279,6 +279,22 @@ def test_other_graphs_queries_and_models_are_refused(
         train(DATASET, tmp_path / "nowhere", resume=True)
 
 
+def test_other_facts_are_refused(tmp_path: Path) -> None:
+    train(DATASET, tmp_path / "run", settings=settings(steps=2))
+    with pytest.raises(NqeError, match="learns from the facts of train, not of all; resume"):
+        train(DATASET, tmp_path / "run", settings=settings(steps=4, facts="all"), resume=True)
+
+
+def test_a_query_set_that_was_moved_can_be_named_where_it_is_now(tmp_path: Path) -> None:
+    place = town_queries(DATASET, tmp_path / "queries", "1p")
+    train(DATASET, tmp_path / "run", place, settings(steps=2))
+    moved = place.rename(tmp_path / "moved")
+    with pytest.raises(NqeError):
+        train(DATASET, tmp_path / "run", settings=settings(steps=4), resume=True)
+    done = train(DATASET, tmp_path / "run", moved, settings(steps=4), resume=True)
+    assert done.steps == 4
+
+
 def test_a_query_set_that_was_sampled_anew_is_refused(tmp_path: Path) -> None:
     queries = town_queries(DATASET, tmp_path / "q", "1p")
     train(DATASET, tmp_path / "run", queries, settings(steps=1))
