@@ -50,6 +50,12 @@ def answerer_of(dataset: Dataset) -> Answerer:
     return Answerer(model, dataset, facts="train,valid")
 
 
+def model_told() -> str:
+    """Which model is timed."""
+    trained = (RUN / "best").is_dir()
+    return "the run of `hybrid_quality.py`" if trained else "a model with its first weights"
+
+
 def queries_of(dataset: Dataset) -> QueryTable:
     """Test queries of all shapes."""
     if QUERIES.is_dir():
@@ -148,12 +154,13 @@ def main() -> None:
         "\n".join(
             [
                 "# How long answers take\n",
-                "By `benchmarks/bench_answering.py`; the 10 best answers, facts train and valid.\n",
+                "By `benchmarks/bench_answering.py`; the 10 best answers, facts train and valid; "
+                f"{model_told()}.\n",
                 markdown_table(("what", "value"), describe(("torch", "numpy"))),
                 f"## One query at a time on WD50K, the median of {A_SHAPE}\n",
                 f"The bar for hybrid is {BAR} ms, for shapes of up to three projections.\n",
                 single(answerer, plans),
-                "## Mixed shapes at once\n",
+                f"## Mixed shapes at once, {A_SHAPE} queries a shape, repeated to fill a batch\n",
                 batches(answerer, plans),
                 f"## As entities grow in number (width {WIDTH}, as many random facts)\n",
                 growth(SIZES),

@@ -17,6 +17,7 @@ import numpy as np
 from machine import DATA, ROOT, describe, markdown_table, peak_memory, write_result
 
 from nqe.answering import Answerer, Calibrated, HybridOptions, HybridRunner, calibrate
+from nqe.answering.reliability import plot
 from nqe.evaluation import Report, evaluate
 from nqe.evaluation.evaluator import Ranking, Runner
 from nqe.graph import Dataset
@@ -31,11 +32,14 @@ from nqe.training import train
 
 HOME = ROOT / "build" / "hybrid"
 RUN, QUERIES = HOME / "all-shapes", HOME / "wd50k-nfol"
+FIGURE = ROOT / "docs" / "figures" / "reliability.svg"
 MEMORY = RUN / "memory.txt"
 MINUTES = 40.0
 WITH_VARIABLE = ("2p", "3p", "pi", "ip", "up", "2cp", "3cp", "inp", "pin", "pni")
 BARS = {"hybrid, no facts": 1.05, "hybrid, train+valid": 1.3}
 EMBEDDING = "embedding"
+SEVERAL = 2
+"""Missing facts from which on hybrid must not be below embedding."""
 
 
 def prepared(dataset: Dataset) -> None:
@@ -113,10 +117,16 @@ def ratio_rows(reports: dict[str, Report]) -> list[tuple[str, ...]]:
 def missing_rows(reports: dict[str, Report]) -> list[tuple[str, ...]]:
     """By the number of facts that an answer needs and the known facts lack."""
     groups = {name: one.group("missing") for name, one in reports.items()}
-    return [
+    rows = [
         (key, f"{one.queries:,}", *(f"{group[key].mrr:.4f}" for group in groups.values()))
         for key, one in groups[EMBEDDING].items()
     ]
+    several = [key for key in groups[EMBEDDING] if int(key) >= SEVERAL]
+    counts = [groups[EMBEDDING][key].queries for key in several]
+    means = (
+        np.average([group[key].mrr for key in several], weights=counts) for group in groups.values()
+    )
+    return [*rows, (f"{SEVERAL} or more", f"{sum(counts):,}", *(f"{one:.4f}" for one in means))]
 
 
 def calibration_rows(found: Calibrated) -> list[tuple[str, ...]]:
@@ -138,6 +148,7 @@ def main() -> None:
         write_result("hybrid-beams", "# Beams and joins\n\n" + beams(dataset, options.count))
         return
     calibrated = calibrate(RUN, dataset)
+    plot({"before": calibrated.before, "after": calibrated.after}, FIGURE)
     table = some("test", options.count)
     runners: dict[str, Runner] = {
         EMBEDDING: EmbeddingRunner(load(RUN)),

@@ -181,10 +181,10 @@ class HybridRun:
         weights = torch.from_numpy(bindings.weight).to(self.rows.device)
         chances = Chances.of(bindings, self.knowledge, self.curve)
         for chosen, columns, block in chances.blocks():
-            weight = weights[chosen, None].expand_as(block)
-            weighted = self.norm.conjoin(torch.stack((weight, block), 1))
-            for step, chance in zip(owner[chosen], weighted, strict=True):
-                join(self.rows[step, columns], chance)
+            # One by one, as a binding's chances fit into the cache.
+            for step, weight, chance in zip(owner[chosen], weights[chosen], block, strict=True):
+                pair = torch.stack((weight.expand_as(chance), chance))[None]
+                join(self.rows[step, columns], self.norm.conjoin(pair)[0])
 
     def _connect(self, step: int) -> None:
         inputs = np.flatnonzero(self.table.steps[:, STEP.PARENT] == step)

@@ -247,7 +247,7 @@ def test_what_vectors_give_are_scores_not_probabilities(typed: Typed, tmp_path: 
 def test_a_model_that_is_not_there_is_told_of(typed: Typed) -> None:
     run = typed("ask", "nosuch.run", FRANCE, "--mode", "hybrid")
     assert (run.code, run.out) == (2, "")
-    assert "nosuch.run: no such" in run.err
+    assert "nosuch.run: not a graph folder (no such folder)" in run.err
     run = typed("ask", "atlas", FRANCE, "--mode", "hybrid")
     assert (run.code, run.out) == (2, "")
     assert "atlas: a graph, not a model, which --mode hybrid needs; give a RUN" in run.err
