@@ -37,12 +37,13 @@ class Processes:
         for parameter in parameters:
             if parameter.grad is None:
                 parameter.grad = torch.zeros_like(parameter)
-            distributed.all_reduce(parameter.grad)
+            self.add(parameter.grad)
 
     def add(self, value: Tensor) -> Tensor:
         """The sum of a value over all processes."""
         if self.count > 1:
-            distributed.all_reduce(value)
+            with _together("another process"):
+                distributed.all_reduce(value)
         return value
 
     def agree(self, *values: float) -> list[float]:
@@ -52,11 +53,18 @@ class Processes:
         told = torch.tensor(values, dtype=torch.float64)
         if distributed.get_backend() == "nccl":
             told = told.cuda()
-        try:
+        with _together("the first process"):
             distributed.broadcast(told, 0)
-        except RuntimeError as error:
-            raise NqeError("the first process ended; see what it says") from error
         return [float(one) for one in told.tolist()]
+
+
+@contextmanager
+def _together(other: str) -> Iterator[None]:
+    """Work of all processes; when one of them is gone, that is told."""
+    try:
+        yield
+    except RuntimeError as error:
+        raise NqeError(f"{other} ended; see what it says") from error
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
@@ -12,15 +13,17 @@ from hypothesis import strategies as st
 from strategies import small_facts
 
 import nqe
-from nqe.errors import NqeError
+from nqe.errors import NqeError, StorageError
 from nqe.graph import Dataset, Fact, Graph
+from nqe.graph.pattern import Kind
 from nqe.query import SHAPES, Plan, bind, execute
-from nqe.query.plan import Op
+from nqe.query.plan import SLOT, STEP, Op
 from nqe.query.shapes import parse_shape
 from nqe.sampling import QuerySet, load_queries, preset, read_queries, sample, sampler, save_queries
 from nqe.sampling.quota import most_links
 from nqe.sampling.sampler import WORLDS
 from nqe.sampling.signature import repeats_itself, signature
+from nqe.sampling.table import Ragged
 from nqe.settings import SamplingSettings
 
 FEW = SamplingSettings(train=5, valid=3, test=3)
@@ -183,6 +186,21 @@ def test_what_is_saved_reads_as_it_was(sampled: QuerySet, tmp_path: Path) -> Non
             assert np.array_equal(getattr(read, name).values, getattr(table, name).values)
             assert np.array_equal(getattr(read, name).offset, getattr(table, name).offset)
         assert sum(len(part) for part in read_queries(tmp_path / "queries", split)) == len(table)
+
+
+@pytest.mark.parametrize("part", ["easy", "steps", "slots"])
+def test_a_negative_number_is_told_as_damage(sampled: QuerySet, tmp_path: Path, part: str) -> None:
+    table = sampled.splits["train"].take(np.arange(3))
+    wrong = getattr(table, part)
+    column = {"easy": (), "steps": (STEP.RELATION,), "slots": (SLOT.FILLER,)}[part]
+    known = table.slots.values[:, SLOT.KIND] == Kind.KNOWN
+    first = {"easy": 0, "steps": 0, "slots": int(known.argmax())}[part]
+    values = wrong.values.copy()
+    values[(first, *column)] = -2
+    damaged = replace(table, **{part: Ragged(wrong.offset, values)})
+    save_queries(replace(sampled, splits={"train": damaged}), tmp_path / "queries")
+    with pytest.raises(StorageError, match=r"train\.parquet: damaged \(.* number -2 is negative\)"):
+        load_queries(tmp_path / "queries", "train")
 
 
 def test_object_slots_alone_are_asked_in_the_preset_of_starqe(atlas: Dataset) -> None:
