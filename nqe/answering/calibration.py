@@ -14,6 +14,7 @@ and `own` is what is left for that relation and slot, drawn towards 0 where litt
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -37,7 +38,7 @@ Floats = npt.NDArray[np.float32]
 FILE = "calibration.json"
 MOST = 1 - 1e-4
 """No prediction is more certain than this; a stated fact is."""
-_LARGE = 4
+_LARGE = math.log(1e-4)
 KINDS = 3
 """Slots are told apart as subject, object and value."""
 
@@ -77,52 +78,43 @@ class Curve:
         """
         self.warm(scores)
         totals = Totals()
-        totals.add(scores, 0)
-        self.finish(scores, shift, totals, 0)
+        totals.add(scores)
+        self.finish(scores, shift, totals)
 
     def warm(self, scores: Tensor) -> None:
         """Divide scores by the temperature, in place."""
         if self.temperature != 1:
             scores.div_(self.temperature)
 
-    def finish(self, scores: Tensor, shift: Tensor, totals: Totals, first: int) -> None:
+    def finish(self, scores: Tensor, shift: Tensor, totals: Totals) -> None:
         """Turn the warm scores of a block of entities into probabilities, in place."""
-        totals.to_logits(scores, first)
+        totals.to_logits(scores)
         scores.mul_(self.slope).add_(shift[:, None].to(scores.dtype))
         scores.sigmoid_().clamp_max_(MOST)
 
 
 class Totals:
-    """What a softmax must know of all entities, gathered block by block."""
+    """The logs of the sums of a softmax, gathered block by block."""
 
     def __init__(self) -> None:
-        self._total = torch.empty(0)  # (rows, 1) the log of the sum
-        self._values = torch.empty(0)  # (rows, few) the largest scores
-        self._places = torch.empty(0, dtype=torch.int64)  # (rows, few) their entities
+        self._total = torch.tensor(-torch.inf)  # (rows, 1)
 
-    def add(self, scores: Tensor, first: int) -> None:
-        """The scores of a block, (rows, entities), that begins with this entity."""
-        total = scores.logsumexp(1, keepdim=True)
-        best = scores.topk(min(_LARGE, scores.shape[1]), 1)
-        values, places = best.values, best.indices + first
-        if len(self._total):
-            total = torch.logaddexp(self._total, total)
-            values = torch.cat([self._values, values], 1)
-            values, chosen = values.topk(min(_LARGE, values.shape[1]), 1)
-            places = torch.cat([self._places, places], 1).gather(1, chosen)
-        self._total, self._values, self._places = total, values, places
+    def add(self, scores: Tensor) -> None:
+        """The scores of a block, (rows, entities)."""
+        lowest = torch.finfo(scores.dtype).min
+        highest = scores.amax(1, keepdim=True).clamp_min(lowest)  # where all is stated too
+        sums = (scores - highest).exp_().sum(1, keepdim=True)
+        self._total = torch.logaddexp(self._total.to(scores), highest + sums.log())
 
-    def to_logits(self, scores: Tensor, first: int) -> None:
+    def to_logits(self, scores: Tensor) -> None:
         """Turn the scores of a block into logits of their softmax over all entities, in place."""
-        # Where all is stated there is nothing to add up.
-        total = self._total.clamp_min(torch.finfo(scores.dtype).min)
-        scores.sub_(total)
+        scores.sub_(self._total.clamp_min(torch.finfo(scores.dtype).min))
         # A logit is the log of its probability, but for large ones, of which there are few.
-        logs = self._values - total
-        logits = logs - torch.log1p(-logs.exp().clamp_max(MOST))
-        inside = (self._places >= first) & (self._places < first + scores.shape[1])
-        row = inside.nonzero()[:, 0]
-        scores[row, self._places[inside] - first] = logits[inside]
+        rows = (scores.amax(1) > _LARGE).nonzero()[:, 0]
+        place, column = (scores[rows] > _LARGE).nonzero(as_tuple=True)
+        large = rows[place], column
+        logs = scores[large]
+        scores[large] = logs - torch.log1p(-logs.exp().clamp_max(MOST))
 
 
 @dataclass(frozen=True, eq=False)

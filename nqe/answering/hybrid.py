@@ -110,11 +110,11 @@ class Chances:
         totals = Totals()
         for columns in ranges:
             scores = self._scores(chosen, columns, vectors)
-            totals.add(scores, columns.start)
+            totals.add(scores)
         for columns in ranges:
             if len(ranges) > 1:
                 scores = self._scores(chosen, columns, vectors)
-            self.curve.finish(scores, shift, totals, columns.start)
+            self.curve.finish(scores, shift, totals)
             scores[lost] = 0
             scores[self._stated(chosen, columns)] = 1
             yield chosen, columns, scores
