@@ -22,7 +22,7 @@ from nqe.cli.results import View, check_among, check_format, print_sheets, refus
 from nqe.errors import NqeError
 
 if TYPE_CHECKING:
-    from nqe.evaluation import LinkReport, Ranking, Report, Runner
+    from nqe.evaluation import Ranking, Runner
     from nqe.sampling import QueryTable
 
 KNOWN = {"test": ("train", "valid")}
@@ -88,6 +88,7 @@ def evaluate(
     The report is also kept in RUN, for `nqe compare`, unless only a part was evaluated, or
     --facts was given. What hybrid knows of itself is train, and valid too for test queries.
     """
+    from nqe.evaluation.storage import keep
     from nqe.sampling.storage import digest_of
 
     view = View.of(form, as_json, ties, per or "query", by, plot)
@@ -128,10 +129,13 @@ def evaluate(
         "mode": mode,
         "facts": known,
     }
+    # Kept before it is shown, as a picture may fail.
+    kept = None
     if model.is_run and answers == "hard" and not (shapes or limit or facts):
         name = f"{split}-{_name(queries)}" + ("-hybrid" if mode == HYBRID else "")
-        _keep(run, name, view.standard(ranking, about))
+        kept = keep(Path(run), name, view.standard(ranking, about))
     view.show(ranking, about)
+    _note_kept(kept)
 
 
 def compare(
@@ -186,6 +190,7 @@ def _evaluate_links(run: str, name: str, split: str, view: View, device: str) ->
     from nqe.evaluation import predict_links
     from nqe.evaluation.forms import link_sheet
     from nqe.evaluation.published import LINK_PREDICTION
+    from nqe.evaluation.storage import keep
 
     dataset = open_dataset(name)
     dataset.split(split)
@@ -209,7 +214,7 @@ def _evaluate_links(run: str, name: str, split: str, view: View, device: str) ->
     else:
         print_sheets([link_sheet(report)], view.form)
     if model.is_run and view.ties == "realistic":
-        _keep(run, f"{split}-{_name(name)}-link-prediction", report)
+        _note_kept(keep(Path(run), f"{split}-{_name(name)}-link-prediction", report))
 
 
 def _check_mode(mode: str, facts: str | None) -> str:
@@ -291,10 +296,9 @@ def _benchmark(manifest: dict[str, Any], queries: str) -> str | None:
     return benchmark_of(manifest.get("settings"), _name(queries), manifest.get("dataset") or "")
 
 
-def _keep(run: str, name: str, report: Report | LinkReport) -> None:
-    from nqe.evaluation.storage import keep
-
-    printing.note(f"{keep(Path(run), name, report)}: written")
+def _note_kept(path: Path | None) -> None:
+    if path is not None:
+        printing.note(f"{path}: written")
 
 
 def _name(place: str | Path) -> str:
