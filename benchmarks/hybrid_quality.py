@@ -84,6 +84,19 @@ def beams(dataset: Dataset, count: int) -> str:
     return markdown_table(("options", "MRR, variable shapes", "ms a query"), rows)
 
 
+def beams_text(dataset: Dataset, count: int) -> str:
+    """The result for them."""
+    return "\n".join(
+        [
+            "# Beams and joins of the hybrid runner\n",
+            f"By `benchmarks/hybrid_quality.py --beams --count {count}`: {count} validation "
+            f"queries a shape, train facts known; mean MRR of {' '.join(WITH_VARIABLE)}.\n",
+            markdown_table(("what", "value"), describe(("torch", "numpy"))),
+            beams(dataset, count),
+        ]
+    )
+
+
 def shape_rows(reports: dict[str, Report]) -> list[tuple[str, ...]]:
     """A row a shape, with intervals; where a hybrid is below embedding's it says so."""
     rows: list[tuple[str, ...]] = []
@@ -145,7 +158,7 @@ def main() -> None:
     dataset = read(DATA / "wd50k")
     prepared(dataset)
     if options.beams:
-        write_result("hybrid-beams", "# Beams and joins\n\n" + beams(dataset, options.count))
+        write_result("hybrid-beams", beams_text(dataset, options.count))
         return
     calibrated = calibrate(RUN, dataset)
     plot({"before": calibrated.before, "after": calibrated.after}, FIGURE)
