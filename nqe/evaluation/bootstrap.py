@@ -24,20 +24,28 @@ class Bootstrap:
 def resampled_means(
     value: Floats, weight: Floats, samples: int, random: np.random.Generator
 ) -> Floats:
-    """The weighted mean of as many units, drawn with repetition, so many times over."""
-    count = len(value)
-    means = np.empty(samples)
+    """The weighted means, (samples, measures), of as many units, drawn with repetition.
+
+    `value` (units, measures) has the weight in it already.
+    """
+    count, measures = value.shape
+    means = np.empty((samples, measures))
+    both = np.column_stack([value, weight])
     at_once = max(1, AT_ONCE // max(1, count))
     for first in range(0, samples, at_once):
-        last = min(first + at_once, samples)
-        drawn = random.integers(0, count, (last - first, count), dtype=np.int32)
-        means[first:last] = value[drawn].sum(1) / weight[drawn].sum(1)
+        here = means[first : first + at_once]
+        drawn = random.integers(0, count, (len(here), count), dtype=np.int32)
+        # How often each unit was drawn, sample by sample.
+        cell = (drawn + count * np.arange(len(here))[:, None]).ravel()
+        times = np.bincount(cell, minlength=len(here) * count).reshape(len(here), count)
+        sums = times.astype(np.float64) @ both
+        here[:] = sums[:, :measures] / sums[:, measures:]
     return means
 
 
-def interval(means: Floats, level: float) -> tuple[float, float] | None:
-    """The middle part of the means that holds a share `level` of them."""
+def intervals(means: Floats, level: float) -> tuple[tuple[float, float], ...]:
+    """Of each measure the middle part of its means that holds a share `level` of them."""
     if not len(means):
-        return None
-    low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2])
-    return float(low), float(high)
+        return ()
+    low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2], axis=0).tolist()
+    return tuple(zip(low, high, strict=True))

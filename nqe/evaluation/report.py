@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from nqe.errors import NqeError, StorageError, choose
-from nqe.evaluation.bootstrap import Bootstrap, interval, resampled_means
+from nqe.evaluation.bootstrap import Bootstrap, intervals, resampled_means
 from nqe.evaluation.evaluator import UNKNOWN, Ranking
 from nqe.evaluation.ranks import Floats
 from nqe.graph.facts import Integers
@@ -33,25 +33,30 @@ class Metrics:
     """Hits@1, @3 and @10."""
     queries: int
     answers: int
-    interval: tuple[float, float] | None = None
-    """Where the MRR lies by the bootstrap."""
+    intervals: tuple[tuple[float, float], ...] = ()
+    """Where each of `values` lies by the bootstrap; none without it."""
 
     @property
     def values(self) -> tuple[float, ...]:
         """The MRR and the hits, in the order of MEASURES."""
         return (self.mrr, *self.hits)
 
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """Where the MRR lies by the bootstrap."""
+        return self.intervals[0] if self.intervals else None
+
     def to_json(self) -> dict[str, Any]:
         """The metrics as JSON data."""
         told = dict(zip(MEASURES, self.values, strict=True))
-        within = None if self.interval is None else list(self.interval)
-        return {**told, "queries": self.queries, "answers": self.answers, "interval": within}
+        within = dict(zip(MEASURES, map(list, self.intervals), strict=False))
+        return {**told, "queries": self.queries, "answers": self.answers, "intervals": within}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Metrics:
         """The metrics that `to_json` told."""
         mrr, *hits = (float(data[name]) for name in MEASURES)
-        within = None if data["interval"] is None else (data["interval"][0], data["interval"][1])
+        within = tuple((float(low), float(high)) for low, high in data["intervals"].values())
         return cls(mrr, tuple(hits), int(data["queries"]), int(data["answers"]), within)
 
 
@@ -204,15 +209,15 @@ def _metrics(
     random: np.random.Generator,
     chosen: Integers,
 ) -> tuple[Metrics, Floats]:
-    """The metrics of some answers, and the means of the MRR by the bootstrap."""
+    """The metrics of some answers, and their means by the bootstrap."""
     _, unit, count = np.unique(query[chosen], return_inverse=True, return_counts=True)
     weight = count.astype(np.float64) if per == "answer" else np.ones(len(count))
     sums = np.zeros((len(count), table.shape[1]))  # (queries, measures)
     np.add.at(sums, unit, table[chosen])
     value: Floats = sums * (weight / count)[:, None]
     mrr, *hits = (value.sum(0) / weight.sum()).tolist()
-    means = resampled_means(value[:, 0], weight, bootstrap.samples, random)
-    within = interval(means, bootstrap.level)
+    means = resampled_means(value, weight, bootstrap.samples, random)
+    within = intervals(means, bootstrap.level)
     return Metrics(mrr, tuple(hits), len(count), len(chosen), within), means
 
 
@@ -223,7 +228,7 @@ def _averages(
         present = [shape for shape in wanted if shape in shapes]
         if present:
             values = np.mean([shapes[shape].values for shape in present], axis=0).tolist()
-            within = interval(np.mean([drawn[shape] for shape in present], axis=0), level)
+            within = intervals(np.mean([drawn[shape] for shape in present], axis=0), level)
             queries = sum(shapes[shape].queries for shape in present)
             answers = sum(shapes[shape].answers for shape in present)
             yield name, Metrics(values[0], tuple(values[1:]), queries, answers, within)

@@ -123,10 +123,10 @@ def test_the_interval_holds_the_mean_and_is_the_same_for_the_same_seed(per: str)
     other = Report.of(ranking, per=per, bootstrap=Bootstrap(seed=1))
     assert other.all.interval != first.all.interval
     for metrics in (first.all, *first.groups["shape"].values(), *first.averages.values()):
-        assert metrics.interval is not None
-        low, high = metrics.interval
-        assert low < metrics.mrr < high
-        assert high - low < 0.15
+        assert metrics.interval == metrics.intervals[0]
+        for value, (low, high) in zip(metrics.values, metrics.intervals, strict=True):
+            assert low < value < high
+            assert high - low < 0.15
 
 
 def test_a_surer_interval_is_wider() -> None:
@@ -138,10 +138,22 @@ def test_a_surer_interval_is_wider() -> None:
 
 
 def test_the_spread_of_resampled_means_is_the_error_of_the_mean() -> None:
-    value = np.random.default_rng(1).normal(3, 2, 400)
+    value = np.random.default_rng(1).normal([3, -1], [2, 5], (400, 2))
     means = resampled_means(value, np.ones(400), 4_000, np.random.default_rng(2))
-    assert means.std() == pytest.approx(value.std() / 20, rel=0.05)
-    assert means.mean() == pytest.approx(value.mean(), abs=0.01)
+    assert means.std(0) == pytest.approx(value.std(0) / 20, rel=0.05)
+    assert means.mean(0) == pytest.approx(value.mean(0), abs=0.02)
+
+
+def test_a_unit_counts_by_its_weight_when_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    random = np.random.default_rng(3)
+    value, weight = random.normal(size=(7, 2)), random.uniform(1, 9, 7)
+    # Three samples a part, the last of one.
+    monkeypatch.setattr("nqe.evaluation.bootstrap.AT_ONCE", 21)
+    means = resampled_means(value, weight, 10, np.random.default_rng(4))
+    drawn = np.random.default_rng(4)
+    for first in range(0, 10, 3):
+        for number, row in enumerate(drawn.integers(0, 7, (min(3, 10 - first), 7), np.int32)):
+            assert means[first + number] == pytest.approx(value[row].sum(0) / weight[row].sum())
 
 
 def test_a_report_comes_back_from_json(worked: Ranking) -> None:
@@ -151,8 +163,9 @@ def test_a_report_comes_back_from_json(worked: Ranking) -> None:
     assert data["split"] == "test"
     assert set(data["by_shape"]["2p"]) == {
         *("mrr", "hits@1", "hits@3", "hits@10"),
-        *("queries", "answers", "interval"),
+        *("queries", "answers", "intervals"),
     }
+    assert set(data["all"]["intervals"]) == {"mrr", "hits@1", "hits@3", "hits@10"}
     assert Metrics.from_json(data["all"]) == report.all
 
 
