@@ -1,4 +1,7 @@
-"""Writing that leaves nothing half-written: a temporary name first, then a rename."""
+"""Writing that leaves nothing half-written: a temporary name first, then a rename.
+
+What has the final name is on the disk in full, also after a power cut.
+"""
 
 from __future__ import annotations
 
@@ -37,6 +40,7 @@ def new_file(path: Path) -> Iterator[Path]:
         try:
             yield temporary
             temporary.chmod(0o666 & ~_umask())
+            _sync(temporary)
             temporary.replace(path)
         finally:
             temporary.unlink(missing_ok=True)
@@ -54,6 +58,8 @@ def new_folder(path: Path, marker: str, text: str = "") -> Iterator[Path]:
         try:
             temporary.chmod(0o777 & ~_umask())
             yield temporary
+            for inside in (temporary, *temporary.rglob("*")):
+                _sync(inside)
             _swap(temporary, path)
         finally:
             shutil.rmtree(temporary, ignore_errors=True)
@@ -95,6 +101,15 @@ def has_mark(path: Path, text: str) -> bool:
         return text in path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
         return False
+
+
+def _sync(path: Path) -> None:
+    """Wait until a file is on the disk; of a folder, its names."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def _swap(temporary: Path, path: Path) -> None:
