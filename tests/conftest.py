@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +11,6 @@ from hypothesis import HealthCheck, settings
 
 from nqe.graph import Dataset
 from nqe.readers import read
-
-# Two workers with two threads each would wait for each other most of the time.
-os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 settings.register_profile(
     "nqe",

@@ -19,6 +19,8 @@ class ReadContent(Protocol):
 
 
 COMMAND = (sys.executable, "-m", "nqe")
+# Two workers with two threads each would wait for each other most of the time.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 # What a user's process has: output is buffered, whatever the tests themselves run under.
 ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
 
