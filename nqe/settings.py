@@ -129,6 +129,8 @@ class TrainSettings:
     """The splits to train on when there is no query set: train, or train,valid."""
     open_share: float = 0.1
     """From a graph: the part of the one-hop queries that is open; the others are closed."""
+    answers_power: float = 0.5
+    """From a graph: a one-hop query comes as often as its number of answers to this power."""
     one_hop_share: float = 0.5
     """From a graph: the part of a batch that is one-hop when there are other shapes."""
     batch: int = 1024
@@ -194,7 +196,7 @@ class TrainSettings:
             ("device", DEVICES),
         ):
             _among(f"train.{name}", getattr(self, name), allowed)
-        for name in ("open_share", "one_hop_share", "full_from", "warm_up"):
+        for name in ("open_share", "answers_power", "one_hop_share", "full_from", "warm_up"):
             _part(f"train.{name}", getattr(self, name))
         for name in ("smoothing", "average"):
             _part(f"train.{name}", getattr(self, name), whole=False)

@@ -231,7 +231,8 @@ WRONG: dict[type, list[tuple[str, Any]]] = {
     TrainSettings: [
         *((name, 0) for name in ("batch", "candidates", "epochs", "valid_queries", "workers")),
         *((name, 0) for name in ("steps", "evaluate_steps", "patience", "save_steps")),
-        *((name, 1.01) for name in ("open_share", "one_hop_share", "full_from", "warm_up")),
+        *((name, 1.01) for name in ("open_share", "answers_power", "one_hop_share")),
+        *((name, 1.01) for name in ("full_from", "warm_up")),
         ("smoothing", -0.1),
         ("average", NAN),
         ("rate", 0.0),

@@ -24,7 +24,7 @@ from nqe.sampling.stream import Stream, streaming
 from nqe.sampling.table import QueryTable, concatenate
 from nqe.settings import SamplingSettings, TrainSettings
 
-_ORDER, _OPEN, _SHAPE = range(3)
+_ORDER, _OPEN, _SHAPE, _OFTEN = (0, 1, 2, 5)
 _MOST_OPEN = 9
 """Open queries of an epoch for each closed one."""
 
@@ -147,9 +147,19 @@ class GraphSource:
     def _epoch(self, epoch: int) -> QueryTable:
         rng = np.random.default_rng((self.settings.seed, epoch, _OPEN))
         opened = open_queries(self.graph, self._open_count, rng)
-        table = concatenate([self.closed, opened]) if self._closed_count else opened
+        table = concatenate([self._closed(epoch), opened]) if self._closed_count else opened
         order = np.random.default_rng((self.settings.seed, epoch, _ORDER))
         return table.take(order.permutation(len(table)))
+
+    def _closed(self, epoch: int) -> QueryTable:
+        """As many closed queries as there are; those with more answers come more often."""
+        rng = np.random.default_rng((self.settings.seed, epoch, _OFTEN))
+        rows = rng.permutation(len(self.closed))
+        often = self.closed.easy.lengths[rows] ** self.settings.answers_power
+        # Even steps along the sums take each query as often as it should be, but for rounding.
+        ends = np.cumsum(often * (len(rows) / often.sum()))
+        places = np.searchsorted(ends, rng.random() + np.arange(len(rows)), side="right")
+        return self.closed.take(rows[np.minimum(places, len(rows) - 1)])
 
     def _mixed(self, one_hop: QueryTable, epoch: int, number: int) -> QueryTable:
         first = number * self._one_hop

@@ -105,7 +105,8 @@ def test_a_place_past_the_end_of_an_epoch_means_the_next_one() -> None:
 
 @pytest.fixture(scope="module")
 def one_hop() -> Iterator[GraphSource]:
-    with graph_source(DATASET, ["1p"], TRAIN, Place()) as source:
+    once = replace(TRAIN, answers_power=0.0)
+    with graph_source(DATASET, ["1p"], once, Place()) as source:
         yield source
 
 
@@ -132,6 +133,25 @@ def test_epochs_of_a_graph_have_new_open_queries_and_begin_at_any_place(
     for start in (1, one_hop.epoch_batches, one_hop.epoch_batches + 3):
         rest = some(one_hop, len(whole) - start, whole[start - 1][1])
         assert [keys(one) for one, _ in rest] == [keys(one) for one, _ in whole[start:]]
+
+
+def test_a_query_comes_as_often_as_the_power_of_its_answers() -> None:
+    chosen = replace(TRAIN, open_share=0.0, answers_power=0.5)
+    epochs = 30
+    seen: Counter[tuple[bytes, ...]] = Counter()
+    with graph_source(DATASET, ["1p"], chosen, Place()) as source:
+        for table, _ in some(source, epochs * source.epoch_batches):
+            seen.update(keys(table))
+    root = np.sqrt(CLOSED.easy.lengths)
+    wanted = epochs * len(CLOSED) * root / root.sum()
+    counts = np.array([seen[key] for key in keys(CLOSED)])
+    assert counts.sum() == epochs * len(CLOSED)
+    # Each epoch gives a query what is right, rounded down or up.
+    assert np.abs(counts - wanted).max() < epochs
+    for answers in np.unique(CLOSED.easy.lengths):
+        alike = CLOSED.easy.lengths == answers
+        spread = 4 * np.sqrt(epochs / 4 / alike.sum())
+        assert counts[alike].mean() == pytest.approx(wanted[alike].mean(), abs=spread)
 
 
 @pytest.mark.parametrize(("share", "closed"), [(0.0, {1}), (1.0, {0})])
