@@ -89,7 +89,7 @@ class ModelSettings:
     """Attention heads; they share the width."""
     feed_forward: int = 400
     """The width inside the feed-forward network of a layer."""
-    dropout: float = 0.1
+    dropout: float = 0.2
     """The part of the activations that training leaves out."""
     encoder: str = "transformer"
     """The projector, a name in `nqe.model.ENCODERS`."""
@@ -145,7 +145,7 @@ class TrainSettings:
     """Softmax over all entities (full), or over a sample of them until `full_from`."""
     candidates: int = 5_000
     """The entities a sampled softmax is over."""
-    full_from: float = 0.75
+    full_from: float = 0.9
     """The part of training after which a sampled softmax gives way to the full one."""
     optimizer: str = "adam"
     """adam or adamw."""

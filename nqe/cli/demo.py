@@ -112,7 +112,7 @@ def _train(dataset: Dataset, output: str, seconds: float) -> None:
     shutil.rmtree(place, ignore_errors=True)
     # Smaller than the defaults, which are for graphs of a hundred times as many facts.
     settings = RunSettings(
-        ModelSettings(width=128, layers=2, feed_forward=256),
+        ModelSettings(width=128, layers=2, feed_forward=256, dropout=0.1),
         TrainSettings(shapes=("1p",), batch=256, minutes=seconds / 60),
     )
     with TrainingProgress() as watch:
