@@ -31,13 +31,13 @@ from nqe.settings import run_settings
 from nqe.training import train
 
 RUNS = ROOT / "build" / "one-hop"
-MAIN_MINUTES = 40.0
-BEFORE_MINUTES = 35.0
 BARS = {"all": 0.33, "subject_object": 0.29}
 Changes = dict[str, dict[str, Any]]
 # What trials differ from in one thing, and how that differs from the defaults.
 BASE: Changes = {"model": {"dropout": 0.1}, "train": {"full_from": 0.75}}
 BEFORE: Changes = {**BASE, "train": {"full_from": 0.75, "answers_power": 0.0}}
+# Long runs: their minutes, and how they differ from the defaults.
+LONG: dict[str, tuple[float, Changes]] = {"main": (40.0, {}), "before": (35.0, BEFORE)}
 TRIALS: dict[str, Changes] = {
     "base": {},
     "another seed": {"train": {"seed": 1}},
@@ -159,17 +159,16 @@ def trials_part(minutes: float) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("part", choices=["main", "before", "trials", "report"])
+    parser.add_argument("part", choices=[*LONG, "trials", "report"])
     parser.add_argument("--minutes", type=float, default=4.0, help="of each trial")
     parser.add_argument("--only", default="", help="trials, by name, with commas")
     options = parser.parse_args()
     if options.part != "report":
         dataset = read(DATA / "wd50k")
         wanted = [name.strip() for name in options.only.split(",") if name.strip()] or list(TRIALS)
-        if options.part == "main":
-            train_and_test(dataset, "main", MAIN_MINUTES, 12)
-        elif options.part == "before":
-            train_and_test(dataset, "before", BEFORE_MINUTES, 12, BEFORE)
+        if options.part in LONG:
+            minutes, changes = LONG[options.part]
+            train_and_test(dataset, options.part, minutes, 12, changes)
         else:
             for name in wanted:
                 train_and_test(dataset, name, options.minutes, 1, BASE, TRIALS[name])
@@ -178,12 +177,11 @@ def main() -> None:
         "By `benchmarks/one_hop_quality.py`: trained on the train split alone, all slots.\n"
     )
     text.append(markdown_table(("what", "value"), describe(("torch", "numpy"))))
-    for title, run in (
-        (f"The default settings, {MAIN_MINUTES:g} minutes", folder_of("main", MAIN_MINUTES)),
-        (f"With {told(BEFORE)}, {BEFORE_MINUTES:g} minutes", folder_of("before", BEFORE_MINUTES)),
-    ):
+    for name, (minutes, changes) in LONG.items():
+        run = folder_of(name, minutes)
         if (run / "links.json").is_file():
-            text += [f"## {title}\n", long_part(run)]
+            title = f"With {told(changes)}" if changes else "The default settings"
+            text += [f"## {title}, {minutes:g} minutes\n", long_part(run)]
     text += [
         f"## What was tried, {options.minutes:g} minutes each\n",
         f"The base has the defaults but for {told(BASE)}; the others differ from it in one thing. "

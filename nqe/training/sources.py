@@ -25,6 +25,7 @@ from nqe.sampling.table import QueryTable, concatenate
 from nqe.settings import SamplingSettings, TrainSettings
 
 _ORDER, _OPEN, _SHAPE, _OFTEN = (0, 1, 2, 5)
+"""What random numbers are for; 3 and 4 are the loop's."""
 _MOST_OPEN = 9
 """Open queries of an epoch for each closed one."""
 
