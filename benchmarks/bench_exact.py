@@ -17,8 +17,8 @@ from nqe.query import SHAPES, Plan, execute, execute_many
 from nqe.query.shapes import POSITIVE, parse_shape
 from nqe.query.sparql import sparql
 from nqe.readers import read
-from nqe.readers.rdf import ENTITY, statement_lines
 from nqe.sampling import Walker
+from nqe.writers.rdf import ENTITY, statement_lines
 
 SEED = 2023
 A_SHAPE = 50

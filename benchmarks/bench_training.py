@@ -25,7 +25,7 @@ from nqe.settings import ModelSettings, SamplingSettings, TrainSettings
 from nqe.training.candidates import all_entities, sampled_entities
 from nqe.training.loss import SoftmaxLoss
 from nqe.training.memory import keep_memory
-from nqe.training.weights import Weights
+from nqe.training.optimizer import Weights
 
 RESEARCH_RATE, RESEARCH_MULTIPLY = 38.0, 185.0
 PUBLISHED = ModelSettings(width=256, layers=16, heads=8, feed_forward=512)

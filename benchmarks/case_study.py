@@ -13,7 +13,7 @@ from hybrid_quality import QUERIES, RUN
 from machine import DATA, ROOT, describe, markdown_table, write_result
 
 from nqe.answering import MODES, Answerer, explain
-from nqe.answering.pictures import picture
+from nqe.answering.answer_drawing import picture
 from nqe.query.plan import Plan
 from nqe.readers import read
 from nqe.sampling import QueryTable

@@ -34,10 +34,11 @@ if TYPE_CHECKING:
         parse,
         variables,
     )
-    from nqe.readers import read, write
+    from nqe.readers import read
     from nqe.sampling import sample
     from nqe.settings import ModelSettings, RunSettings, SamplingSettings, TrainSettings
     from nqe.training import train
+    from nqe.writers import write
 
 __version__ = version.VERSION
 
@@ -86,7 +87,7 @@ _HOMES = {
     "suggest": "nqe.answering",
     "train": "nqe.training",
     "variables": "nqe.query",
-    "write": "nqe.readers",
+    "write": "nqe.writers",
 }
 
 __all__ = [

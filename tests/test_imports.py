@@ -8,17 +8,19 @@ from pathlib import Path
 
 import pytest
 
-TOP_MODULES = ("errors", "version", "files", "folders")
+TOP_MODULES = ("errors", "version", "files", "folders", "figures")
 ORDER = (
     "settings",
     "graph",
     "readers",
+    "writers",
     "demo",
     "query",
     "sampling",
     "model",
     "evaluation",
     "training",
+    "rules",
     "answering",
     "reproduction",
     "server",

@@ -3,11 +3,11 @@
 from nqe.answering.answerer import MODES, Answerer
 from nqe.answering.answers import Answer, Answers
 from nqe.answering.calibration import Calibration
+from nqe.answering.calibration_fitting import Calibrated, calibrate
 from nqe.answering.explanation import Explanation, explain
-from nqe.answering.fitting import Calibrated, calibrate
 from nqe.answering.hybrid import HybridOptions
-from nqe.answering.runner import HybridRunner
-from nqe.answering.statements import StatementScore, Suggestion, score, suggest
+from nqe.answering.hybrid_runner import HybridRunner
+from nqe.answering.statement_scores import StatementScore, Suggestion, score, suggest
 
 __all__ = [
     "MODES",

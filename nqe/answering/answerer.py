@@ -14,15 +14,15 @@ from torch import Tensor
 from nqe.answering.answers import Answer, Answers
 from nqe.answering.calibration import Calibration, mean_answers
 from nqe.answering.hybrid import HybridOptions, HybridRun, parts
-from nqe.answering.knowledge import Knowledge
-from nqe.answering.rows import likeliest, mask_of
+from nqe.answering.predictor import Knowledge
+from nqe.answering.top_k import likeliest, mask_of
 from nqe.errors import NqeError, choose
 from nqe.graph.dataset import Dataset
-from nqe.graph.entities import EntitySet
-from nqe.graph.facts import empty
+from nqe.graph.entity_set import EntitySet
+from nqe.graph.fact_columns import empty
 from nqe.graph.graph import Graph
 from nqe.model.checkpoint import checkpoint_of, load
-from nqe.model.logic import LOGICS, norm_of
+from nqe.model.fuzzy_logic import LOGICS, norm_of
 from nqe.model.model import Model
 from nqe.query.exact import Question, Result, execute_many
 from nqe.query.exact_batch import StepTable

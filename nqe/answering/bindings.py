@@ -9,9 +9,9 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from nqe.graph.facts import Integers, offsets, ranges
+from nqe.graph.fact_columns import Integers, offsets, ranges
 from nqe.graph.pattern import Kind, Patterns
-from nqe.model.logic import Logic
+from nqe.model.fuzzy_logic import Logic
 from nqe.query.exact_batch import StepTable
 from nqe.query.plan import SLOT, STEP, Op
 

@@ -26,12 +26,12 @@ from torch import Tensor
 
 from nqe.errors import StorageError
 from nqe.files import new_file
-from nqe.graph.facts import Facts, Integers
+from nqe.graph.fact_columns import Facts, Integers
 from nqe.graph.graph import Graph
 from nqe.graph.pattern import FIRST_QUALIFIER
 from nqe.query.plan import STEP
 from nqe.sampling.one_hop import closed_queries
-from nqe.sampling.table import QueryTable, Ragged
+from nqe.sampling.query_table import QueryTable, Ragged
 
 Floats = npt.NDArray[np.float32]
 

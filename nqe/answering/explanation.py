@@ -11,14 +11,14 @@ from typing import Any
 
 from nqe.answering.answerer import Answerer
 from nqe.answering.hybrid import HybridRun
-from nqe.answering.reasons import Explainer, Reason, Support
-from nqe.answering.rows import likeliest
+from nqe.answering.reason_search import Explainer, Reason, Support
+from nqe.answering.top_k import likeliest
 from nqe.errors import NqeError
 from nqe.graph.graph import Graph
 from nqe.graph.vocabulary import Names
 from nqe.query.exact import Question, execute, plan_of
 from nqe.query.plan import Op, Plan
-from nqe.query.wording import step_words
+from nqe.query.step_text import step_words
 
 TOP = 5
 SHOWN = (Op.PROJECTION, Op.AND, Op.OR)

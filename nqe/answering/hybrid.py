@@ -17,11 +17,11 @@ from torch import Tensor
 
 from nqe.answering.bindings import Bindings, choose_bindings
 from nqe.answering.calibration import MOST, Curve, Totals
-from nqe.answering.knowledge import Knowledge
+from nqe.answering.predictor import Knowledge
 from nqe.errors import NqeError, choose
-from nqe.graph.facts import Integers
+from nqe.graph.fact_columns import Integers
 from nqe.graph.graph import Graph
-from nqe.model.logic import Logic, connect, norm_of
+from nqe.model.fuzzy_logic import Logic, connect, norm_of
 from nqe.query.exact_batch import StepSets, StepTable, run_table
 from nqe.query.plan import STEP, Op
 

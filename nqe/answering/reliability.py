@@ -12,13 +12,13 @@ import numpy.typing as npt
 import torch
 
 from nqe.answering.calibration import Curve
-from nqe.answering.swapping import calibration_queries
+from nqe.answering.calibration_queries import calibration_queries
+from nqe.figures import new_figure, picture_form
 from nqe.graph.dataset import Dataset
-from nqe.graph.facts import Integers
+from nqe.graph.fact_columns import Integers
+from nqe.model.embedding_runner import EmbeddingRunner
 from nqe.model.model import Model
-from nqe.model.runner import EmbeddingRunner
-from nqe.sampling.pictures import new_figure, picture_form
-from nqe.sampling.table import Ragged
+from nqe.sampling.query_table import Ragged
 
 Floats = npt.NDArray[np.float64]
 

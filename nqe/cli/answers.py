@@ -7,10 +7,10 @@ from typing import Any
 
 from nqe.cli import printing
 from nqe.errors import NqeError
-from nqe.graph.entities import EntitySet
+from nqe.graph.entity_set import EntitySet
 from nqe.graph.graph import Graph
 from nqe.query.exact import Result, execute
-from nqe.query.wording import step_cells, step_json
+from nqe.query.step_text import step_cells, step_json
 
 SHOWN = 50
 STEP_NAMES = 6

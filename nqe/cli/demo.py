@@ -66,7 +66,7 @@ def demo(
     """
     from nqe.cli.tables import print_entity, print_statistics
     from nqe.demo import demo_dataset
-    from nqe.graph.portrait import portrait
+    from nqe.graph.entity_facts import portrait
     from nqe.graph.statistics import statistics
 
     dataset = demo_dataset()
@@ -102,7 +102,7 @@ def _train(dataset: Dataset, output: str, seconds: float) -> None:
     from nqe.cli.progress import TrainingProgress
     from nqe.cli.results import print_sheets
     from nqe.evaluation import predict_links
-    from nqe.evaluation.forms import link_sheet
+    from nqe.evaluation.result_tables import link_sheet
     from nqe.model import EmbeddingRunner, load
     from nqe.settings import ModelSettings, RunSettings, TrainSettings
     from nqe.training import train

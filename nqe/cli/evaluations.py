@@ -88,7 +88,7 @@ def evaluate(
     The report is also kept in RUN, for `nqe compare`, unless only a part was evaluated, or
     --facts was given. What hybrid knows of itself is train, and valid too for test queries.
     """
-    from nqe.evaluation.storage import keep
+    from nqe.evaluation.report_storage import keep
     from nqe.sampling.storage import digest_of
 
     view = View.of(form, as_json, ties, per or "query", by, plot)
@@ -162,7 +162,7 @@ def compare(
     Example: nqe compare atlas.run other.run --measure hits@3
     """
     from nqe.evaluation import compare as side_by_side
-    from nqe.evaluation.storage import shared_reports
+    from nqe.evaluation.report_storage import shared_reports
 
     form = check_format(form, as_json)
     folders = [Path(one) for one in dict.fromkeys(runs)]
@@ -188,9 +188,9 @@ def _evaluate_links(run: str, name: str, split: str, view: View, device: str) ->
     """Link prediction on a data set's own split."""
     from nqe.cli.progress import EvaluationProgress
     from nqe.evaluation import predict_links
-    from nqe.evaluation.forms import link_sheet
-    from nqe.evaluation.published import LINK_PREDICTION
-    from nqe.evaluation.storage import keep
+    from nqe.evaluation.published_results import LINK_PREDICTION
+    from nqe.evaluation.report_storage import keep
+    from nqe.evaluation.result_tables import link_sheet
 
     dataset = open_dataset(name)
     dataset.split(split)

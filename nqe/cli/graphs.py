@@ -117,7 +117,7 @@ def show(
     Example: nqe show atlas Switzerland
     """
     from nqe.cli.tables import print_entity
-    from nqe.graph.portrait import portrait
+    from nqe.graph.entity_facts import portrait
 
     dataset = open_dataset(graph)
     shown = portrait(dataset.known(facts), dataset.vocabulary.entities.resolve(entity))
@@ -137,7 +137,7 @@ def find(
 
     Example: nqe find atlas 'new y'
     """
-    from nqe.graph.portrait import found_names
+    from nqe.graph.entity_facts import found_names
 
     vocabulary = open_dataset(graph).vocabulary
     found = found_names(vocabulary, text, limit)
@@ -171,7 +171,7 @@ def export(
     A name without an ending is a folder with a file a split and the labels; importing it gives
     the same graph. Endings .gz, .bz2 and .zst compress.
     """
-    from nqe.readers import write
+    from nqe.writers import write
 
     write(open_dataset(graph), output, format=format, facts=facts)
     if output != "-":

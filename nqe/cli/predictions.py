@@ -13,11 +13,11 @@ from nqe.errors import NqeError
 from nqe.graph.graph import Graph
 from nqe.query.exact import execute
 from nqe.query.plan import Plan, bind
-from nqe.query.wording import step_cells, step_json
+from nqe.query.step_text import step_cells, step_json
 
 if TYPE_CHECKING:
     from nqe.answering import Answer, Answerer, Answers
-    from nqe.graph.entities import EntitySet
+    from nqe.graph.entity_set import EntitySet
 
 TOP = 10
 LIKELY = 0.5
@@ -140,7 +140,7 @@ class Predictor:
 
     def _sets(self, plan: Plan, top: int) -> Iterator[tuple[int, list[tuple[int, float]]]]:
         """Of every step how many entities are likelier than not, and the likeliest."""
-        from nqe.answering.rows import likeliest
+        from nqe.answering.top_k import likeliest
 
         for row in self.answerer.run([plan]).rows:
             yield int((row > LIKELY).sum()), likeliest(row, top)

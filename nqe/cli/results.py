@@ -13,7 +13,7 @@ from nqe.errors import NqeError, choose
 
 if TYPE_CHECKING:
     from nqe.evaluation import Ranking, Report
-    from nqe.evaluation.forms import Sheet
+    from nqe.evaluation.result_tables import Sheet
 
 FORMATS = ("table", "markdown", "latex", "json", "csv")
 
@@ -64,8 +64,8 @@ class View:
 
     def show(self, ranking: Ranking, about: dict[str, Any]) -> None:
         """Print the report, and draw it if asked to."""
-        from nqe.evaluation.forms import report_sheets
         from nqe.evaluation.plot import plot
+        from nqe.evaluation.result_tables import report_sheets
         from nqe.files import new_file
 
         report = self.report(ranking, about)
@@ -83,7 +83,7 @@ class View:
 
 def print_sheets(sheets: Iterable[Sheet], form: str) -> None:
     """Print tables in a form other than JSON."""
-    from nqe.evaluation.forms import FORMS, fitting, marked_rows
+    from nqe.evaluation.result_tables import FORMS, fitting, marked_rows
 
     for number, sheet in enumerate(sheets):
         if form == "table":
@@ -97,7 +97,7 @@ def print_sheets(sheets: Iterable[Sheet], form: str) -> None:
 
 def check_plot(plot: str | None) -> Path | None:
     """Where a plot is to go; refused before any work is done."""
-    from nqe.sampling.pictures import ENDINGS, PICTURES
+    from nqe.figures import ENDINGS, PICTURES
 
     if plot is None:
         return None

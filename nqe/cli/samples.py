@@ -160,14 +160,16 @@ def stats(
     graph: GraphOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Count queries by shape, arity, slot and missing links (Python: nqe.sampling.report.report).
+    """Count queries by shape, arity, slot and missing links.
+
+    Python: nqe.sampling.query_statistics.report.
 
     Example: nqe queries stats atlas.queries
     """
     from nqe.cli.tables import print_query_report
     from nqe.files import new_file
-    from nqe.sampling.report import plot as draw_plot
-    from nqe.sampling.report import report
+    from nqe.sampling.query_statistics import plot as draw_plot
+    from nqe.sampling.query_statistics import report
 
     reports = report(queries)
     if plot is not None:

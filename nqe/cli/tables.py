@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from nqe.cli.printing import Cell, heading, say, table
-from nqe.graph.portrait import LabelledFact, Portrait
+from nqe.graph.entity_facts import LabelledFact, Portrait
 from nqe.graph.statistics import Frequency, Statistics
 from nqe.graph.vocabulary import Vocabulary
-from nqe.sampling.report import SplitReport
+from nqe.sampling.query_statistics import SplitReport
 
 
 def print_statistics(numbers: Statistics) -> None:

@@ -96,7 +96,7 @@ def _settings(
         return None
     settings = RunSettings()
     if resume:
-        from nqe.training.run import Run
+        from nqe.training.run_folder import Run
 
         settings = Run.old(Path(output)).settings
     if config:
@@ -130,9 +130,9 @@ def _calibrate(trained: Trained, dataset: Dataset) -> None:
     """Make the model's probabilities mean something, where it has not learnt from valid."""
     from nqe.answering import calibrate
     from nqe.answering.calibration import FILE
-    from nqe.answering.fitting import learnt_from_valid
+    from nqe.answering.calibration_fitting import learnt_from_valid
     from nqe.model.checkpoint import checkpoint_of
-    from nqe.training.run import Run
+    from nqe.training.run_folder import Run
 
     folder = checkpoint_of(trained.folder)
     has_valid = "valid" in dataset.splits and len(dataset.splits["valid"]) > 0

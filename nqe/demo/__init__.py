@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from nqe.graph.dataset import Dataset
-from nqe.readers.reading import read
+from nqe.readers.read_dataset import read
 
 NAME = "atlas"
 FOLDER = Path(__file__).parent / NAME

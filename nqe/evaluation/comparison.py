@@ -9,10 +9,10 @@ from statistics import fmean
 from typing import Any
 
 from nqe.errors import NqeError, choose
-from nqe.evaluation.forms import Cell, Sheet
 from nqe.evaluation.link_prediction import PARTS, LinkReport
-from nqe.evaluation.published import BENCHMARKS, LINK_PREDICTION
+from nqe.evaluation.published_results import BENCHMARKS, LINK_PREDICTION
 from nqe.evaluation.report import AVERAGES, Report, choose_measure
+from nqe.evaluation.result_tables import Cell, Sheet
 from nqe.query.shapes import SHAPES, shape_order
 from nqe.sampling.presets import PRESETS
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from nqe.errors import NqeError, choose
 from nqe.evaluation.ranks import FEW, TIES, Above, Floats, Scores, count_above
-from nqe.graph.facts import Integers, offsets, ranges
-from nqe.sampling.table import QueryTable, Ragged
+from nqe.graph.fact_columns import Integers, offsets, ranges
+from nqe.sampling.query_table import QueryTable, Ragged
 
 BLOCK = 2**24
 """So many scores exist at a time."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from nqe.evaluation.report import GROUPS, Metrics, Report
-from nqe.sampling.pictures import new_figure, picture_form
+from nqe.figures import new_figure, picture_form
 
 
 def plot(report: Report, path: Path, by: Sequence[str] = GROUPS) -> None:

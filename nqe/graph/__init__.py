@@ -1,7 +1,7 @@
 """Graphs of n-ary facts: vocabulary, columns, index, data sets, saving."""
 
 from nqe.graph.dataset import SPLITS, Dataset
-from nqe.graph.entities import EntitySet
+from nqe.graph.entity_set import EntitySet
 from nqe.graph.fact import Fact
 from nqe.graph.graph import Graph
 from nqe.graph.pattern import Pattern

@@ -8,7 +8,7 @@ import numpy as np
 
 from nqe.errors import InputError
 from nqe.graph.fact import Fact
-from nqe.graph.facts import Facts, Integers, offsets
+from nqe.graph.fact_columns import Facts, Integers, offsets
 from nqe.graph.vocabulary import Names, Vocabulary
 
 

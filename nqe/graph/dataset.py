@@ -11,7 +11,7 @@ from nqe.errors import NqeError
 from nqe.graph import storage
 from nqe.graph.builder import DatasetBuilder
 from nqe.graph.fact import Fact
-from nqe.graph.facts import Facts, empty
+from nqe.graph.fact_columns import Facts, empty
 from nqe.graph.fingerprint import fingerprint
 from nqe.graph.graph import Graph, union
 from nqe.graph.vocabulary import Description, Vocabulary

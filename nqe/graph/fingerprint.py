@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from hashlib import sha256
 
-from nqe.graph.facts import Facts
+from nqe.graph.fact_columns import Facts
 from nqe.graph.vocabulary import Vocabulary
 
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from nqe.errors import NqeError
-from nqe.graph import lookup, matching
+from nqe.graph import match_many, match_one
 from nqe.graph.builder import DatasetBuilder
-from nqe.graph.entities import EntitySet
+from nqe.graph.entity_set import EntitySet
 from nqe.graph.fact import Fact
-from nqe.graph.facts import Facts, Integers, concatenate
+from nqe.graph.fact_columns import Facts, Integers, concatenate
 from nqe.graph.index import Index
 from nqe.graph.pattern import Pattern, Patterns
 from nqe.graph.vocabulary import Description, Vocabulary
@@ -81,7 +81,7 @@ class Graph:
     def answers(self, pattern: Pattern, max_bindings: int | None = None) -> EntitySet:
         """The entities that stand in the asked slot of the facts that match."""
         self._check(pattern)
-        return lookup.answers(self.index, pattern, max_bindings)
+        return match_one.answers(self.index, pattern, max_bindings)
 
     def answers_many(
         self, patterns: Sequence[Pattern] | Patterns, max_bindings: int | None = None
@@ -91,12 +91,12 @@ class Graph:
             for pattern in patterns:
                 self._check(pattern)
         flat = patterns if isinstance(patterns, Patterns) else Patterns.of(patterns)
-        return matching.match(self.index, flat, max_bindings).answers()
+        return match_many.match(self.index, flat, max_bindings).answers()
 
     def matches(self, pattern: Pattern, max_bindings: int | None = None) -> Integers:
         """The rows of the facts that match a pattern, in ascending order."""
         self._check(pattern)
-        return lookup.matches(self.index, pattern, max_bindings)
+        return match_one.matches(self.index, pattern, max_bindings)
 
     def _check(self, pattern: Pattern) -> None:
         """Refuse numbers that name nothing here, such as those of another graph."""

@@ -2,7 +2,7 @@
 
 A *column* is a place in facts of one relation: its subject, its object, or the value of one
 attribute. One sorted array of keys (column, entity) leads to the facts with that entity there.
-nqe/graph/lookup.py matches one pattern with it, nqe/graph/matching.py many together.
+nqe/graph/match_one.py matches one pattern with it, nqe/graph/match_many.py many together.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from nqe.graph.facts import Facts
+from nqe.graph.fact_columns import Facts
 from nqe.graph.pattern import FIRST_QUALIFIER, Pattern
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from nqe.graph.dataset import Dataset
-from nqe.graph.facts import Facts, Integers
+from nqe.graph.fact_columns import Facts, Integers
 from nqe.graph.vocabulary import Names
 
 

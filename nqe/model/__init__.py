@@ -2,10 +2,10 @@
 
 from nqe.model.batch import Batch
 from nqe.model.checkpoint import from_pretrained, load, save_pretrained
+from nqe.model.embedding_runner import EmbeddingRunner
 from nqe.model.encoder import ENCODERS, Encoder
-from nqe.model.logic import LOGICS, Logic
+from nqe.model.fuzzy_logic import LOGICS, Logic
 from nqe.model.model import Model
-from nqe.model.runner import EmbeddingRunner
 
 __all__ = [
     "ENCODERS",

@@ -18,7 +18,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from nqe.model.batch import FactGroup, Projections
-from nqe.model.edges import EDGES
+from nqe.model.edge_kinds import EDGES
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,10 +10,10 @@ import torch
 from torch import Tensor
 
 from nqe.errors import NqeError
-from nqe.graph.facts import Integers, offsets, ranges
+from nqe.graph.fact_columns import Integers, offsets, ranges
 from nqe.graph.pattern import Kind
 from nqe.model.devices import moved
-from nqe.model.edges import edge_kinds
+from nqe.model.edge_kinds import edge_kinds
 from nqe.query.exact_batch import StepTable
 from nqe.query.plan import SLOT, STEP, Op, Plan
 

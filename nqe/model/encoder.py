@@ -12,8 +12,8 @@ from torch.nn import functional
 from nqe.model.attention import Layout, attend, full_layout, masked_layout
 from nqe.model.batch import Projections
 from nqe.model.dropout import Dropout
-from nqe.model.edges import EDGES
-from nqe.model.roles import linear_by_role
+from nqe.model.edge_kinds import EDGES
+from nqe.model.linear_by_role import linear_by_role
 from nqe.settings import ModelSettings
 
 

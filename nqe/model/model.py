@@ -8,10 +8,10 @@ from torch import Tensor, nn
 from nqe.errors import choose
 from nqe.graph.vocabulary import Vocabulary
 from nqe.model.batch import MASKS, Batch, Connectives, Level
+from nqe.model.embedding_table import FuzzyTable
 from nqe.model.encoder import ENCODERS, Encoder
-from nqe.model.logic import LOGICS, connect
+from nqe.model.fuzzy_logic import LOGICS, connect
 from nqe.model.scorer import SCORERS, Comparison
-from nqe.model.tables import FuzzyTable
 from nqe.settings import ModelSettings
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from nqe.graph.vocabulary import Vocabulary
 from nqe.query.plan import Op, Plan, Step
-from nqe.query.wording import slot_name, step_words
+from nqe.query.step_text import slot_name, step_words
 
 
 @dataclass(frozen=True)

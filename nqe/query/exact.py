@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nqe.errors import NqeError
-from nqe.graph import lookup
+from nqe.graph import match_one
 from nqe.graph.dataset import Dataset
-from nqe.graph.entities import EntitySet
-from nqe.graph.facts import Integers
+from nqe.graph.entity_set import EntitySet
+from nqe.graph.fact_columns import Integers
 from nqe.graph.graph import Graph
 from nqe.graph.pattern import Pattern, Restriction
 from nqe.query.formula import Query
@@ -116,13 +116,13 @@ def run(plan: Plan, graph: Graph, max_bindings: int | None = None) -> list[Entit
     index = graph.index
     for step, ready in zip(plan.steps, plan.patterns, strict=True):
         if ready is not None:
-            sets.append(lookup.answers(index, ready, max_bindings))
+            sets.append(match_one.answers(index, ready, max_bindings))
             continue
         inputs = [sets[i] for i in step.inputs]
         match step.op:
             case Op.PROJECTION:
                 pattern = filled_pattern(step, inputs)
-                sets.append(lookup.answers(index, pattern, max_bindings))
+                sets.append(match_one.answers(index, pattern, max_bindings))
             case Op.AND:
                 sets.append(reduce(and_, inputs))
             case Op.OR:

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nqe.graph.entities import Booleans, EntitySet, distinct, sorted_contains
-from nqe.graph.facts import Integers, offsets, ranges
+from nqe.graph.entity_set import Booleans, EntitySet, distinct, sorted_contains
+from nqe.graph.fact_columns import Integers, offsets, ranges
 from nqe.graph.graph import Graph
-from nqe.graph.matching import match
+from nqe.graph.match_many import match
 from nqe.graph.pattern import Kind, Patterns
 from nqe.query.plan import SLOT, STEP, Op, Plan
 

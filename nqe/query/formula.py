@@ -131,28 +131,28 @@ class Query:
 
     def to_json(self) -> dict[str, Any]:
         """The query as JSON data; `Query.from_json` reads it."""
-        from nqe.query.wire import to_json
+        from nqe.query.json_form import to_json
 
         return to_json(self)
 
     @classmethod
     def from_json(cls, data: Any) -> Query:
         """A query from JSON data, or from JSON text."""
-        from nqe.query.wire import from_json
+        from nqe.query.json_form import from_json
 
         return from_json(data)
 
     @property
     def shape(self) -> str:
         """The name of its shape if it is one of the 16, else the shape as a tree."""
-        from nqe.query.scope import operators
+        from nqe.query.compiler import operators
         from nqe.query.shapes import name_of, shape_of
 
         return name_of(shape_of(operators(self)))
 
     def dnf(self) -> Query:
         """The disjunctive normal form; its exact answers are the same."""
-        from nqe.query.normal import dnf
+        from nqe.query.normal_form import dnf
 
         return dnf(self)
 

@@ -12,12 +12,11 @@ import numpy as np
 
 from nqe.errors import NameLookupError, QueryError
 from nqe.graph.dataset import Dataset
-from nqe.graph.facts import Integers
+from nqe.graph.fact_columns import Integers
 from nqe.graph.graph import Graph
 from nqe.graph.pattern import FIRST_QUALIFIER, Kind, Pattern
 from nqe.graph.vocabulary import Names, Vocabulary
-from nqe.query.formula import Query
-from nqe.query.operators import (
+from nqe.query.algebra import (
     Anything,
     Conjunction,
     Disjunction,
@@ -27,7 +26,8 @@ from nqe.query.operators import (
     is_complement,
     query_of,
 )
-from nqe.query.scope import operators
+from nqe.query.compiler import operators
+from nqe.query.formula import Query
 from nqe.query.shapes import Shape, name_of
 from nqe.query.text import parse
 

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from nqe.errors import NqeError
-from nqe.graph.entities import EntitySet
+from nqe.graph.entity_facts import labelled
+from nqe.graph.entity_set import EntitySet
 from nqe.graph.graph import Graph
 from nqe.graph.pattern import FIRST_QUALIFIER, OBJECT, SUBJECT, Pattern, Restriction
-from nqe.graph.portrait import labelled
 from nqe.query.exact import Result, filled_pattern
 from nqe.query.plan import Op
-from nqe.query.wording import step_words
+from nqe.query.step_text import step_words
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ from functools import cache
 from typing import assert_never
 
 from nqe.errors import QueryError
-from nqe.query.operators import (
+from nqe.query.algebra import (
     Anything,
     Conjunction,
     Disjunction,

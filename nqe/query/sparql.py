@@ -11,7 +11,7 @@ from nqe.errors import choose
 from nqe.graph.pattern import FIRST_QUALIFIER
 from nqe.graph.vocabulary import Vocabulary
 from nqe.query.plan import Op, Plan, Step
-from nqe.readers import rdf
+from nqe.writers import rdf
 
 INDENT = "  "
 

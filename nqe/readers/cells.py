@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Sequence
 
-from nqe.readers.lines import Bad
+from nqe.readers.bad_lines import Bad
 
 NAMES = {",": "comma", "\t": "tab", ";": "semicolon", "|": "bar"}
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from functools import partial
 
 from nqe.errors import InputError
-from nqe.readers import nary, statements, table
-from nqe.readers.lines import Lines
+from nqe.readers import nary_facts, statements, table
+from nqe.readers.bad_lines import Lines
 from nqe.readers.source import Source
 
 Reader = Callable[[Source], Lines]
@@ -19,7 +19,7 @@ def reader(name: str, columns: table.Columns) -> Reader:
     """The reader of a format."""
     readers: dict[str, Reader] = {
         "statements": statements.read,
-        "nary": nary.read,
+        "nary": nary_facts.read,
         "table": partial(table.read, columns=columns),
     }
     if name not in readers:

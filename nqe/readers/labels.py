@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from nqe.errors import InputError
 from nqe.graph.vocabulary import Description
-from nqe.readers.lines import Bad, BadLines
+from nqe.readers.bad_lines import Bad, BadLines
 from nqe.readers.source import Source
 
 ALIAS_SEPARATOR = "|"

@@ -17,7 +17,7 @@ from typing import IO, TYPE_CHECKING, Protocol, cast
 import pyarrow as pa
 
 from nqe.errors import InputError
-from nqe.readers.lines import Bad, BadLines
+from nqe.readers.bad_lines import Bad, BadLines
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer

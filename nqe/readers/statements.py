@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from nqe.graph.fact import Fact
 from nqe.readers import cells
-from nqe.readers.lines import Bad, Lines
+from nqe.readers.bad_lines import Bad, Lines
 from nqe.readers.source import Source
 
 

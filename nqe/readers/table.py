@@ -15,7 +15,7 @@ from pyarrow import parquet
 from nqe.errors import InputError
 from nqe.graph.fact import Fact
 from nqe.readers import cells
-from nqe.readers.lines import Bad, Lines
+from nqe.readers.bad_lines import Bad, Lines
 from nqe.readers.source import Source
 
 # The byte after the letters is one that no text has, so that an id may begin with them.

@@ -1,10 +1,10 @@
 """Sampling queries from a graph: walks, answers, query sets."""
 
 from nqe.sampling.presets import PRESETS, preset
+from nqe.sampling.query_table import QueryTable
+from nqe.sampling.random_walk import Walker
 from nqe.sampling.sampler import QuerySet, sample
 from nqe.sampling.storage import load_queries, read_queries, save_queries
-from nqe.sampling.table import QueryTable
-from nqe.sampling.walk import Walker
 
 __all__ = [
     "PRESETS",

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nqe.graph.entities import Booleans
-from nqe.graph.facts import Facts, Integers, concatenate, offsets, ranges
+from nqe.graph.entity_set import Booleans
+from nqe.graph.fact_columns import Facts, Integers, concatenate, offsets, ranges
 from nqe.graph.graph import Graph
-from nqe.graph.matching import match
+from nqe.graph.match_many import match
 from nqe.graph.pattern import FIRST_QUALIFIER, Kind, Patterns
 from nqe.query.plan import Op
-from nqe.sampling.table import QueryTable, Ragged
-from nqe.sampling.table import concatenate as concatenate_tables
+from nqe.sampling.query_table import QueryTable, Ragged
+from nqe.sampling.query_table import concatenate as concatenate_tables
 
 NAME = "1p"
 

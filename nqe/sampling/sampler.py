@@ -18,10 +18,10 @@ import numpy as np
 from nqe.errors import NqeError
 from nqe.graph.dataset import SPLITS, Dataset
 from nqe.query.shapes import SHAPES, named, parse_shape
-from nqe.sampling.block import Block, BlockMaker
-from nqe.sampling.quota import Quota
-from nqe.sampling.table import QueryTable, concatenate
-from nqe.sampling.walk import Draw, Match, Walker
+from nqe.sampling.block_sampler import Block, BlockMaker
+from nqe.sampling.collector import Quota
+from nqe.sampling.query_table import QueryTable, concatenate
+from nqe.sampling.random_walk import Draw, Match, Walker
 from nqe.settings import SamplingSettings
 
 TRIES = 500

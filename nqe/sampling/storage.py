@@ -27,11 +27,11 @@ from pyarrow import parquet
 
 from nqe.errors import NqeError, StorageError
 from nqe.folders import FolderKind
-from nqe.graph.facts import Integers, offsets
+from nqe.graph.fact_columns import Integers, offsets
 from nqe.graph.pattern import Kind
 from nqe.query.plan import SLOT, STEP, Op
+from nqe.sampling.query_table import QueryTable, Ragged, concatenate, empty
 from nqe.sampling.sampler import QuerySet
-from nqe.sampling.table import QueryTable, Ragged, concatenate, empty
 from nqe.settings import SLOTS
 
 KIND = FolderKind("nqe-queries", 1, "query set", "nqe sample", "sample the queries again")

@@ -1,6 +1,6 @@
 """Training: queries, loss, schedule, loop."""
 
+from nqe.training.progress import Report, Trained, Watch
 from nqe.training.trainer import train
-from nqe.training.watch import Report, Trained, Watch
 
 __all__ = ["Report", "Trained", "Watch", "train"]

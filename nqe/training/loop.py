@@ -14,21 +14,21 @@ from torch import Tensor
 
 from nqe.errors import NqeError
 from nqe.model.batch import Batch
-from nqe.sampling.table import QueryTable
+from nqe.sampling.query_table import QueryTable
 from nqe.settings import TrainSettings
-from nqe.training.board import Board
 from nqe.training.candidates import Candidates, all_entities, one_answer, sampled_entities
+from nqe.training.clock import Pace
+from nqe.training.distributed import Processes
 from nqe.training.interrupts import Interrupts
+from nqe.training.learning_rate import rate
 from nqe.training.loss import SoftmaxLoss
 from nqe.training.memory import tidy_memory
-from nqe.training.pace import Pace
-from nqe.training.processes import Processes
-from nqe.training.run import Run, State, end_of
-from nqe.training.schedule import rate
-from nqe.training.sources import Place, Source
+from nqe.training.optimizer import Weights
+from nqe.training.progress import Report, Watch
+from nqe.training.query_sources import Place, Source
+from nqe.training.run_folder import Run, State, end_of
+from nqe.training.tensorboard import Board
 from nqe.training.validation import mean_reciprocal_ranks, plain_mean
-from nqe.training.watch import Report, Watch
-from nqe.training.weights import Weights
 
 _CHOICE, _DROPOUT = 3, 4
 _TIDY = 20

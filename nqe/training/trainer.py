@@ -15,16 +15,16 @@ from nqe.model.devices import device_of
 from nqe.model.model import Model
 from nqe.sampling.storage import check_fingerprint, digest_of
 from nqe.settings import RunSettings
-from nqe.training.board import Board
+from nqe.training.clock import Pace
+from nqe.training.distributed import Processes, joined
 from nqe.training.loop import Loop
 from nqe.training.memory import keep_memory
-from nqe.training.pace import Pace
-from nqe.training.processes import Processes, joined
-from nqe.training.run import Queries, Run, State, check_new, end_of
-from nqe.training.sources import source_of
+from nqe.training.optimizer import Weights
+from nqe.training.progress import Trained, Watch
+from nqe.training.query_sources import source_of
+from nqe.training.run_folder import Queries, Run, State, check_new, end_of
+from nqe.training.tensorboard import Board
 from nqe.training.validation import validation_of
-from nqe.training.watch import Trained, Watch
-from nqe.training.weights import Weights
 
 
 def train(

@@ -10,16 +10,16 @@ from nqe.evaluation.bootstrap import Bootstrap
 from nqe.evaluation.evaluator import evaluate
 from nqe.evaluation.report import Report
 from nqe.graph.dataset import Dataset
+from nqe.model.embedding_runner import EmbeddingRunner
 from nqe.model.model import Model
-from nqe.model.runner import EmbeddingRunner
 from nqe.query.shapes import SHAPES
 from nqe.sampling import sample
 from nqe.sampling.one_hop import NAME as ONE_HOP
 from nqe.sampling.one_hop import link_queries
+from nqe.sampling.query_table import QueryTable, concatenate
 from nqe.sampling.storage import read_manifest
-from nqe.sampling.table import QueryTable, concatenate
 from nqe.settings import SamplingSettings, TrainSettings
-from nqe.training.sources import query_table, shapes_of
+from nqe.training.query_sources import query_table, shapes_of
 
 _LEAST = 20
 

@@ -21,12 +21,12 @@ from slow_hybrid import CONJOIN, says
 
 from nqe.answering import Answerer, Explanation, explain
 from nqe.answering.calibration import MOST
-from nqe.answering.reasons import Reason
+from nqe.answering.reason_search import Reason
 from nqe.errors import NqeError
 from nqe.graph import Fact, Graph
 from nqe.query import Plan, bind, execute
 from nqe.query.plan import Op
-from nqe.query.wording import step_words
+from nqe.query.step_text import step_words
 
 DATASET = countries()
 NEIGHBOURS_SPEAK = "?x: borders(?y, France) and speaks(?y, ?x)"

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from nqe.answering import Answerer, score, suggest
 from nqe.answering.calibration import MOST
-from nqe.answering.statements import together
+from nqe.answering.statement_scores import together
 from nqe.errors import NqeError, QueryError
 from nqe.graph import EntitySet, Fact, Graph
 

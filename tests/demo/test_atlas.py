@@ -14,7 +14,7 @@ import pytest
 import nqe
 from nqe.demo import FOLDER
 from nqe.graph import Dataset
-from nqe.graph.facts import Facts
+from nqe.graph.fact_columns import Facts
 
 
 @pytest.fixture(scope="module")

@@ -9,10 +9,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from nqe.graph.facts import Integers
+from nqe.graph.fact_columns import Integers
 from nqe.graph.pattern import Kind
 from nqe.query.plan import STEP, Op
-from nqe.sampling.table import QueryTable, Ragged
+from nqe.sampling.query_table import QueryTable, Ragged
 
 
 @dataclass(frozen=True)

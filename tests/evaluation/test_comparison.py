@@ -13,8 +13,8 @@ from scorers import MatrixRunner, Question, table_of
 from nqe.errors import NqeError, StorageError
 from nqe.evaluation import LinkReport, Report, compare, evaluate
 from nqe.evaluation.comparison import benchmark_of
-from nqe.evaluation.published import BENCHMARKS, LINK_PREDICTION
-from nqe.evaluation.storage import keep, kept, read_report, shared_reports
+from nqe.evaluation.published_results import BENCHMARKS, LINK_PREDICTION
+from nqe.evaluation.report_storage import keep, kept, read_report, shared_reports
 from nqe.query.shapes import SHAPES
 from nqe.sampling.presets import PRESETS
 

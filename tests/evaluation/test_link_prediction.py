@@ -16,7 +16,7 @@ from nqe.errors import NqeError
 from nqe.evaluation import predict_links
 from nqe.graph import Dataset, Fact
 from nqe.query.plan import SLOT, STEP
-from nqe.sampling.table import QueryTable
+from nqe.sampling.query_table import QueryTable
 
 splits = st.fixed_dictionaries(
     {

@@ -14,7 +14,7 @@ from strategies import small_facts, wild_facts
 
 from nqe.errors import InputError, NqeError
 from nqe.graph import Dataset, Fact, Graph
-from nqe.graph.facts import concatenate
+from nqe.graph.fact_columns import concatenate
 
 SEVERAL = st.lists(small_facts, min_size=1, max_size=20)
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from strategies import ENTITIES, RELATIONS, patterns, small_graphs
 
 from nqe.errors import NqeError, TooManyBindings
-from nqe.graph import EntitySet, Fact, Graph, Pattern, matching
+from nqe.graph import EntitySet, Fact, Graph, Pattern, match_many
 from nqe.graph.pattern import Restriction
 
 
@@ -27,7 +27,7 @@ def allows(restriction: Restriction, entity: int) -> bool:
 
 
 def by_brute_force(graph: Graph, pattern: Pattern) -> tuple[list[int], list[int]]:
-    """The answers and the matching rows, by every injective map of qualifiers."""
+    """The answers and the match_many rows, by every injective map of qualifiers."""
     answers, rows = set(), []
     for row in range(len(graph)):
         subject, relation, object_, pairs = graph.facts.row(row)
@@ -121,7 +121,7 @@ def test_a_batch_worked_on_in_small_blocks_has_the_same_answers(
 ) -> None:
     graph, several = random_graph_with_patterns(seed=1)
     whole = graph.answers_many(several)
-    monkeypatch.setattr(matching, "BLOCK", 3)
+    monkeypatch.setattr(match_many, "BLOCK", 3)
     assert graph.answers_many(several) == whole
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from strategies import small_facts
 
 from nqe.graph import Dataset, Description, Fact, Graph
-from nqe.graph.portrait import Words, found_names, portrait
+from nqe.graph.entity_facts import Words, found_names, portrait
 from nqe.graph.statistics import statistics
 
 

@@ -13,7 +13,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from nqe.model import Model
-from nqe.model.edges import EDGES
+from nqe.model.edge_kinds import EDGES
 from nqe.model.encoder import Layer, TransformerEncoder
 from nqe.query.plan import Op, Plan, Step
 

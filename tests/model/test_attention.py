@@ -14,9 +14,9 @@ from torch import Tensor
 from nqe.model import Batch
 from nqe.model.attention import Layout, attend, full_layout, masked_layout
 from nqe.model.batch import MOST_PADDING, Projections
-from nqe.model.edges import EDGES
-from nqe.model.roles import linear_by_role
-from nqe.model.tables import FuzzyTable
+from nqe.model.edge_kinds import EDGES
+from nqe.model.embedding_table import FuzzyTable
+from nqe.model.linear_by_role import linear_by_role
 
 HEADS, HEAD_WIDTH = 2, 2
 

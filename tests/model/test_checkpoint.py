@@ -21,7 +21,7 @@ from nqe.model import Model, checkpoint, from_pretrained, load, save_pretrained
 from nqe.model.checkpoint import RUN, Card, checkpoint_of, run_manifest
 from nqe.model.devices import device_of
 from nqe.settings import RunSettings, to_json
-from nqe.training.run import Run
+from nqe.training.run_folder import Run
 
 FACTS = [Fact(f"e{n}", f"r{n % 5}", f"e{n + 1}", (("r0", "e3"),)) for n in range(11)]
 DATASET = Dataset.of({"train": FACTS}).describe({"e1": Description("One", "a number", ("uno",))})

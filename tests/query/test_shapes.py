@@ -8,7 +8,7 @@ from hypothesis import given
 
 from nqe.errors import QueryError
 from nqe.query import SHAPES, Query
-from nqe.query.scope import operators
+from nqe.query.compiler import operators
 from nqe.query.shapes import NEGATIVE, POSITIVE, name_of, parse_shape, shape_of
 
 

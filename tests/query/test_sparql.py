@@ -17,8 +17,8 @@ from nqe.query import SHAPES, Plan, Query, bind, execute
 from nqe.query.shapes import parse_shape
 from nqe.query.sparql import sparql
 from nqe.readers import read
-from nqe.readers.rdf import ENTITY, annotation_lines, statement_lines
 from nqe.sampling import Walker
+from nqe.writers.rdf import ENTITY, annotation_lines, statement_lines
 
 pyoxigraph = pytest.importorskip("pyoxigraph", reason="pyoxigraph, the second engine, is missing")
 

@@ -8,7 +8,8 @@ import pytest
 
 from nqe.graph import Dataset
 from nqe.graph.statistics import statistics
-from nqe.readers import read, write
+from nqe.readers import read
+from nqe.writers import write
 
 pytestmark = pytest.mark.xdist_group("real data")
 

@@ -12,7 +12,8 @@ from strategies import wild_datasets, wild_ids
 
 from nqe.errors import NqeError, StorageError
 from nqe.graph import Dataset, Description, Fact
-from nqe.readers import read, write
+from nqe.readers import read
+from nqe.writers import write
 
 ENDINGS = (".txt", ".csv", ".tsv", ".parquet")
 COMPRESSIONS = ("", ".gz", ".bz2", ".zst")

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from strategies import small_facts, small_graphs
 
 from nqe.graph import Dataset, Fact, Graph, Pattern
-from nqe.graph.facts import Facts, empty
+from nqe.graph.fact_columns import Facts, empty
 from nqe.model import Batch
 from nqe.query.plan import Op, Plan
 from nqe.sampling.one_hop import closed_queries, link_queries, open_queries
-from nqe.sampling.table import QueryTable
+from nqe.sampling.query_table import QueryTable
 
 Key = tuple[object, ...]
 Answers = dict[Key, set[int]]

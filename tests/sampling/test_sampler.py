@@ -20,10 +20,10 @@ from nqe.query import SHAPES, Plan, bind, execute
 from nqe.query.plan import SLOT, STEP, Op
 from nqe.query.shapes import parse_shape
 from nqe.sampling import QuerySet, load_queries, preset, read_queries, sample, sampler, save_queries
-from nqe.sampling.quota import most_links
+from nqe.sampling.collector import most_links
+from nqe.sampling.query_table import Ragged
 from nqe.sampling.sampler import WORLDS
 from nqe.sampling.signature import repeats_itself, signature
-from nqe.sampling.table import Ragged
 from nqe.settings import SamplingSettings
 
 FEW = SamplingSettings(train=5, valid=3, test=3)

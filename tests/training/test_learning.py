@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file
-from towns import Losses, same_weights, settings, town_queries, towns, weights
+from toy_dataset import Losses, same_weights, settings, town_queries, towns, weights
 
 from nqe.errors import NqeError
 from nqe.graph import Dataset
@@ -19,7 +19,7 @@ from nqe.model.checkpoint import BEST, LAST, load
 from nqe.query import SHAPES
 from nqe.sampling import load_queries
 from nqe.training import Report, train
-from nqe.training.run import Run
+from nqe.training.run_folder import Run
 from nqe.training.validation import mean_reciprocal_ranks, plain_mean, validation_of
 
 DATASET = towns()
@@ -266,7 +266,7 @@ def test_a_query_set_with_a_number_too_high_is_refused(
         table.easy.values[0] = 1_000
         return table
 
-    monkeypatch.setattr("nqe.training.sources.load_queries", damaged)
+    monkeypatch.setattr("nqe.training.query_sources.load_queries", damaged)
     with pytest.raises(NqeError, match=r"train\.parquet: entity number 1000 is not one of the"):
         train(DATASET, tmp_path / "run", queries, settings(shapes=[]))
     assert not (tmp_path / "run").exists()

@@ -14,14 +14,14 @@ from typing import Any
 
 import pytest
 from helpers import COMMAND, ENVIRONMENT
-from towns import Losses, same_weights, settings, town_queries, towns, weights
+from toy_dataset import Losses, same_weights, settings, town_queries, towns, weights
 
 from nqe.errors import NqeError
 from nqe.graph import Dataset
 from nqe.model.checkpoint import BEST, LAST, load
 from nqe.settings import RunSettings, read_settings
 from nqe.training import train
-from nqe.training.run import Run
+from nqe.training.run_folder import Run
 
 DATASET = towns()
 EVERYTHING = {"dropout": 0.2}

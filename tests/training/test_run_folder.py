@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 import pytest
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
-from towns import settings, town_queries, towns
+from toy_dataset import settings, town_queries, towns
 
 from nqe.errors import StorageError
 from nqe.model.checkpoint import BEST, LAST, load
 from nqe.settings import read_settings
 from nqe.training import train
-from nqe.training.run import Run
+from nqe.training.run_folder import Run
 
 DATASET = towns()
 CHOSEN = settings({"dropout": 0.05}, shapes=["1p", "2i"], steps=12, rate=2.5e-3, save_steps=5)

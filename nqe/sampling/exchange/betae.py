@@ -14,7 +14,7 @@ from typing import Any
 
 from nqe.errors import InputError
 from nqe.graph.dataset import SPLITS
-from nqe.sampling.exchange.folder import (
+from nqe.sampling.exchange.tuple_files import (
     NestedFolder,
     Task,
     answers_of,
@@ -22,7 +22,7 @@ from nqe.sampling.exchange.folder import (
     names_of,
     structure,
 )
-from nqe.sampling.exchange.structures import Nested
+from nqe.sampling.exchange.tuple_structures import Nested
 
 
 def read_betae(folder: Path) -> NestedFolder:

@@ -19,8 +19,8 @@ from typing import Any
 
 from nqe.errors import InputError
 from nqe.graph.dataset import SPLITS
-from nqe.sampling.exchange import pickles
-from nqe.sampling.exchange.folder import (
+from nqe.sampling.exchange import safe_pickle
+from nqe.sampling.exchange.tuple_files import (
     Answers,
     NestedFolder,
     Task,
@@ -29,7 +29,7 @@ from nqe.sampling.exchange.folder import (
     names_of,
     structure,
 )
-from nqe.sampling.exchange.structures import SIGNS, Nested
+from nqe.sampling.exchange.tuple_structures import SIGNS, Nested
 
 ONE, TWO, THREE = ("e", ("r",)), ("e", ("r", "r")), ("e", ("r", "r", "r"))
 UNION = (SIGNS["u"],)
@@ -93,7 +93,7 @@ def _tasks(folder: Path) -> Iterator[Task]:
 
 def _keys(path: Path) -> list[Nested]:
     """The queries of a file as the answers name them, each once."""
-    content = pickles.load(path)
+    content = safe_pickle.load(path)
     if not isinstance(content, list):
         raise InputError(f"{path}: holds no list of queries; is it the file its name says?")
     try:

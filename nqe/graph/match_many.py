@@ -1,0 +1,289 @@
+"""Matching many patterns at once: every step below works on all of them together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+
+from nqe.errors import TooManyBindings
+from nqe.graph.entity_set import Booleans, EntitySet, distinct, sorted_contains
+from nqe.graph.fact_columns import Integers, offsets, ranges
+from nqe.graph.index import Index
+from nqe.graph.pattern import FIRST_QUALIFIER, OBJECT, SUBJECT, Kind, Patterns
+
+# So many candidate facts are held at a time: bounds memory, whatever the batch.
+BLOCK = 4_000_000
+NOTHING = np.zeros(0, dtype=np.int64)
+_NEVER = np.iinfo(np.int64).max
+
+
+@dataclass(frozen=True, eq=False)
+class Matches:
+    """The facts that match each pattern, and what stands in its asked slot."""
+
+    pattern_count: int
+    pattern: Integers  # (matches,) ascending
+    row: Integers  # (matches,) ascending within a pattern
+    answer_pattern: Integers  # (answers,) ascending
+    answer: Integers  # (answers,) ascending within a pattern, each once
+
+    def answers(self) -> list[EntitySet]:
+        """The answers of each pattern."""
+        bounds = np.searchsorted(self.answer_pattern, np.arange(self.pattern_count + 1)).tolist()
+        return [EntitySet(self.answer[a:b]) for a, b in pairwise(bounds)]
+
+
+def match(index: Index, patterns: Patterns, max_bindings: int | None = None) -> Matches:
+    """Match all patterns; raises when one of them would look at more than `max_bindings` facts."""
+    work = _Work(index, patterns, max_bindings)
+    largest = int(work.cost.max(initial=0))
+    if max_bindings is not None and largest > max_bindings:
+        raise TooManyBindings(largest, max_bindings)
+    parts = [work.run(first, last) for first, last in _blocks(work.cost)]
+    match_keys = np.concatenate([NOTHING, *(keys for keys, _ in parts)])
+    answer_keys = np.concatenate([NOTHING, *(keys for _, keys in parts)])
+    return Matches(
+        len(patterns),
+        *np.divmod(match_keys, max(len(index.facts), 1)),
+        *np.divmod(answer_keys, max(index.entity_count, 1)),
+    )
+
+
+def _blocks(cost: Integers) -> Iterator[tuple[int, int]]:
+    """Runs of patterns whose candidates fit into one block; a larger pattern runs alone."""
+    first, total = 0, 0
+    for number, one in enumerate(cost.tolist()):
+        if total and total + one > BLOCK:
+            yield first, number
+            first, total = number, 0
+        total += one
+    if first < len(cost):
+        yield first, len(cost)
+
+
+class _Work:
+    """The patterns with everything worked out that does not depend on the candidate facts."""
+
+    def __init__(self, index: Index, patterns: Patterns, max_bindings: int | None) -> None:
+        self.index, self.facts, self.patterns = index, index.facts, patterns
+        self.max_bindings = max_bindings
+        slots = np.diff(patterns.first_slot)
+        self.slot_pattern = np.repeat(np.arange(len(patterns)), slots)
+        self.position = np.arange(len(self.slot_pattern)) - patterns.first_slot[self.slot_pattern]
+        self.qualifier_count = slots - FIRST_QUALIFIER
+        self.asked_slot = patterns.first_slot[:-1] + patterns.asked
+        self.range_slot, self.range_start, self.range_length = self._ranges()
+        slot_cost = np.bincount(
+            self.range_slot, weights=self.range_length, minlength=len(self.slot_pattern)
+        ).astype(np.int64)
+        if len(patterns):
+            self.cost = np.minimum.reduceat(slot_cost, patterns.first_slot[:-1])
+        else:
+            self.cost = NOTHING
+        cheapest = np.flatnonzero(slot_cost == self.cost[self.slot_pattern])
+        _, first = np.unique(self.slot_pattern[cheapest], return_index=True)
+        self.chosen = cheapest[first]  # (patterns,) the slot that yields the candidates
+
+    # Candidates
+
+    @cached_property
+    def column(self) -> Integers:
+        """The index's column of each slot; -1 when no fact has it."""
+        index, patterns = self.index, self.patterns
+        relation = patterns.relation[self.slot_pattern]
+        column = 2 * relation + self.position
+        qualifiers = np.flatnonzero(self.position >= FIRST_QUALIFIER)
+        pairs = relation[qualifiers] * index.relation_count + patterns.attribute[qualifiers]
+        places = index.pairs.searchsorted(pairs)
+        known = places < len(index.pairs)
+        known[known] = index.pairs[places[known]] == pairs[known]
+        column[qualifiers] = np.where(known, 2 * index.relation_count + places, -1)
+        return column
+
+    def _ranges(self) -> tuple[Integers, Integers, Integers]:
+        """Ranges of the index's rows that hold each slot's facts: slot, start, length.
+
+        A slot with a set has a range a member where that is worth it, else the whole column.
+        """
+        patterns, entity_count = self.patterns, self.index.entity_count
+        known = patterns.kind == Kind.KNOWN
+        first = self.column * entity_count + np.where(known, patterns.filler, 0)
+        single = np.flatnonzero(patterns.kind != Kind.SET)
+        widths = np.where(known, 1, entity_count)
+        single_ranges = self._lookup(single, first[single], widths[single])
+        least = np.full(len(patterns), _NEVER)
+        np.minimum.at(least, self.slot_pattern[single], single_ranges[2])
+        with_set = np.flatnonzero(patterns.kind == Kind.SET)
+        sets = patterns.filler[with_set]
+        sizes = np.diff(patterns.set_offset)[sets]
+        listed = (patterns.inverted[sets] == 0) & (sizes < least[self.slot_pattern[with_set]])
+        whole = with_set[~listed]
+        whole_ranges = self._lookup(whole, first[whole], np.full(len(whole), entity_count))
+        slots = np.repeat(with_set[listed], sizes[listed])
+        members = patterns.members[ranges(patterns.set_offset[sets[listed]], sizes[listed])]
+        keys = self.column[slots] * entity_count + members
+        member_ranges = self._lookup(slots, keys, np.ones(len(keys), dtype=np.int64))
+        empty = with_set[listed & (sizes == 0)]
+        nothing = (empty, np.zeros_like(empty), np.zeros_like(empty))
+        parts = zip(single_ranges, whole_ranges, member_ranges, nothing, strict=True)
+        slot, start, length = (np.concatenate(part) for part in parts)
+        return slot, start, length
+
+    def _lookup(
+        self, slots: Integers, keys: Integers, widths: Integers
+    ) -> tuple[Integers, Integers, Integers]:
+        start = self.index.keys.searchsorted(keys)
+        length = self.index.keys.searchsorted(keys + widths) - start
+        return slots, start, np.where(self.column[slots] < 0, 0, length)
+
+    # Matching
+
+    def run(self, first: int, last: int) -> tuple[Integers, Integers]:
+        """Match the patterns from first to last; packed (pattern, row) and (pattern, answer)."""
+        pattern, row = self._candidates(first, last)
+        keep = np.flatnonzero(self._main_fits(pattern, row))
+        pattern, row = pattern[keep], row[keep]
+        candidate, group, qualifier = self._qualifiers(pattern, row)
+        satisfied = distinct(candidate * (len(self.group_pattern) + 1) + group)
+        satisfied_count = np.bincount(
+            satisfied // (len(self.group_pattern) + 1), minlength=len(pattern)
+        )
+        fits = satisfied_count == self.group_count[pattern]
+        answered = fits[candidate] & (qualifier >= 0)
+        asked = self.patterns.asked[pattern]
+        from_subject = np.flatnonzero(fits & (asked == SUBJECT))
+        from_object = np.flatnonzero(fits & (asked == OBJECT))
+        owners = np.concatenate([from_subject, from_object, candidate[answered]])
+        entities = np.concatenate(
+            [
+                self.facts.subject[row[from_subject]],
+                self.facts.object[row[from_object]],
+                self.facts.value[qualifier[answered]],
+            ]
+        )
+        matched = distinct(pattern[fits] * max(len(self.facts), 1) + row[fits])
+        return matched, distinct(pattern[owners] * self.index.entity_count + entities)
+
+    def _candidates(self, first: int, last: int) -> tuple[Integers, Integers]:
+        owner = self.slot_pattern[self.range_slot]
+        used = self.chosen[owner] == self.range_slot
+        used &= (owner >= first) & (owner < last)
+        used = np.flatnonzero(used)
+        lengths = self.range_length[used]
+        rows = self.index.rows[ranges(self.range_start[used], lengths)]
+        return np.repeat(owner[used], lengths), rows
+
+    def _main_fits(self, pattern: Integers, row: Integers) -> Booleans:
+        """Whether qualifiers' number, subject and object are as the pattern wants them."""
+        extra = self.facts.qualifier_count[row] - self.qualifier_count[pattern]
+        fits: Booleans = np.where(self.patterns.closed[pattern] == 1, extra == 0, extra >= 0)
+        slot = self.patterns.first_slot[pattern]
+        fits &= self._allowed(slot + SUBJECT, self.facts.subject[row])
+        fits &= self._allowed(slot + OBJECT, self.facts.object[row])
+        return fits
+
+    @cached_property
+    def _member_keys(self) -> Integers:
+        sets = np.repeat(np.arange(len(self.patterns.inverted)), np.diff(self.patterns.set_offset))
+        return sets * self.index.entity_count + self.patterns.members
+
+    def _allowed(self, slot: Integers, entity: Integers) -> Booleans:
+        """Whether each slot lets its entity stand there."""
+        kind, filler = self.patterns.kind[slot], self.patterns.filler[slot]
+        fits: Booleans = (kind != Kind.KNOWN) | (filler == entity)
+        in_set = np.flatnonzero(kind == Kind.SET)
+        if len(in_set):
+            sets = filler[in_set]
+            inverted = self.patterns.inverted[sets] == 1
+            keys = sets * self.index.entity_count + entity[in_set]
+            if len(self._member_keys):
+                inverted ^= sorted_contains(self._member_keys, keys)
+            fits[in_set] = inverted
+        return fits
+
+    # Qualifiers: those of one pattern with the same attribute form a group, which must map
+    # injectively to a fact's pairs with that attribute. Groups do not compete with each other.
+
+    @cached_property
+    def _group_slots(self) -> Integers:
+        """Qualifier slots, those of a group side by side."""
+        slots = np.flatnonzero(self.position >= FIRST_QUALIFIER)
+        order = np.lexsort((self.patterns.attribute[slots], self.slot_pattern[slots]))
+        return slots[order]
+
+    @cached_property
+    def _group_start(self) -> Integers:
+        slots = self._group_slots
+        new = np.ones(len(slots), dtype=bool)
+        same = np.diff(self.slot_pattern[slots]) == 0
+        new[1:] = ~(same & (np.diff(self.patterns.attribute[slots]) == 0))
+        return np.flatnonzero(new)
+
+    @cached_property
+    def group_pattern(self) -> Integers:
+        """The pattern of each group."""
+        return self.slot_pattern[self._group_slots[self._group_start]]
+
+    @cached_property
+    def group_count(self) -> Integers:
+        """How many groups each pattern has."""
+        return np.bincount(self.group_pattern, minlength=len(self.patterns))
+
+    @cached_property
+    def _group_size(self) -> Integers:
+        return np.diff(np.append(self._group_start, len(self._group_slots)))
+
+    def _qualifiers(self, pattern: Integers, row: Integers) -> tuple[Integers, Integers, Integers]:
+        """Every way each group maps to each candidate's qualifiers.
+
+        Gives the candidate, the group, and the qualifier that the asked slot maps to (-1 when
+        the asked slot is not of this group).
+        """
+        groups = self.group_count[pattern]
+        candidate = np.repeat(np.arange(len(pattern)), groups)
+        group = ranges(offsets(self.group_count)[pattern], groups)
+        asked = np.full(len(group), -1)
+        used: list[Integers] = []
+        finished = []
+        for ordinal in range(int(self._group_size.max(initial=0))):
+            slot = self._group_slots[self._group_start[group] + ordinal]
+            self._check_ways(pattern[candidate], row[candidate])
+            place, qualifier = self._expand(slot, row[candidate], used)
+            candidate, group, slot = candidate[place], group[place], slot[place]
+            used = [*(one[place] for one in used), qualifier]
+            is_asked = slot == self.asked_slot[pattern[candidate]]
+            asked = np.where(is_asked, qualifier, asked[place])
+            done = self._group_size[group] == ordinal + 1
+            finished.append((candidate[done], group[done], asked[done]))
+            left = np.flatnonzero(~done)
+            candidate, group, asked = candidate[left], group[left], asked[left]
+            used = [one[left] for one in used]
+        parts = zip(*finished, strict=True) if finished else ((NOTHING,),) * 3
+        candidates, their_groups, answers = (np.concatenate(part) for part in parts)
+        return candidates, their_groups, answers
+
+    def _check_ways(self, pattern: Integers, row: Integers) -> None:
+        """Many qualifiers of one attribute in a wide fact have very many ways to map."""
+        if self.max_bindings is None or not len(row):
+            return
+        ways = np.bincount(pattern, weights=self.facts.qualifier_count[row])
+        if ways.max() > self.max_bindings:
+            raise TooManyBindings(int(ways.max()), self.max_bindings)
+
+    def _expand(
+        self, slot: Integers, row: Integers, used: list[Integers]
+    ) -> tuple[Integers, Integers]:
+        """Each slot with each qualifier of its fact that fits and is not used yet."""
+        lengths = self.facts.qualifier_count[row]
+        qualifier = ranges(self.facts.offset[row], lengths)
+        place = np.repeat(np.arange(len(row)), lengths)
+        fits = self.facts.attribute[qualifier] == self.patterns.attribute[slot][place]
+        place, qualifier = place[fits], qualifier[fits]
+        fits = self._allowed(slot[place], self.facts.value[qualifier])
+        for taken in used:
+            fits &= taken[place] != qualifier
+        return place[fits], qualifier[fits]

@@ -1,0 +1,158 @@
+"""Matching one pattern, with as few array operations as can be."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from nqe.errors import TooManyBindings
+from nqe.graph.entity_set import Booleans, EntitySet, distinct, sorted_contains
+from nqe.graph.fact_columns import Integers, ranges
+from nqe.graph.index import Index
+from nqe.graph.match_many import match
+from nqe.graph.pattern import FIRST_QUALIFIER, SUBJECT, Pattern, Patterns, Restriction
+
+# With so few candidate facts it does not pay to look for a more selective slot.
+FEW = 32
+# So many entities are looked up one by one; more of them together.
+A_HANDFUL = 6
+NO_SLOT = -1
+NOTHING = np.zeros(0, dtype=np.int64)
+
+
+class Candidates(NamedTuple):
+    """Facts that fit one slot of a pattern, and which slot needs no further look."""
+
+    rows: Integers
+    slot: int
+
+
+def answers(index: Index, pattern: Pattern, max_bindings: int | None = None) -> EntitySet:
+    """The entities that stand in the asked slot of the facts that match."""
+    if pattern.tangled:
+        return match(index, Patterns.of([pattern]), max_bindings).answers()[0]
+    asked = pattern.asked
+    if asked < FIRST_QUALIFIER:
+        rows = _matching(index, pattern, None, max_bindings)
+        return EntitySet(distinct(_main_column(index, asked)[rows]))
+    rows = _matching(index, pattern, asked, max_bindings)
+    qualifiers, _ = _fitting(index, rows, *pattern.qualifier(asked))
+    return EntitySet(distinct(index.facts.value[qualifiers]))
+
+
+def matches(index: Index, pattern: Pattern, max_bindings: int | None = None) -> Integers:
+    """The rows of the facts that match, in ascending order."""
+    if pattern.tangled:
+        return match(index, Patterns.of([pattern]), max_bindings).row
+    return distinct(_matching(index, pattern, None, max_bindings))
+
+
+def _matching(index: Index, pattern: Pattern, skipped: int | None, limit: int | None) -> Integers:
+    """Rows of matching facts, some perhaps twice; the skipped slot is not looked at."""
+    rows, chosen = _candidates(index, pattern)
+    if limit is not None and len(rows) > limit:
+        raise TooManyBindings(len(rows), limit)
+    if pattern.closed and len(rows):
+        rows = rows[index.facts.qualifier_count[rows] == len(pattern.attributes)]
+    for slot, restriction in enumerate(pattern.slots):
+        if slot in (chosen, skipped) or (restriction is None and slot < FIRST_QUALIFIER):
+            continue
+        if len(rows):
+            rows = rows[_fits(index, pattern, slot, restriction, rows)]
+    return rows
+
+
+def _candidates(index: Index, pattern: Pattern) -> Candidates:
+    """The facts that fit the most selective slot."""
+    start, end, chosen = 0, len(index.keys) + 1, NO_SLOT
+    for slot, restriction in enumerate(pattern.slots):
+        column = index.column(pattern, slot)
+        if column is None:
+            return Candidates(NOTHING, slot)
+        entity = None if isinstance(restriction, EntitySet) else restriction
+        first, last = index.range(column, entity)
+        if last - first < end - start:
+            start, end = first, last
+            chosen = NO_SLOT if isinstance(restriction, EntitySet) else slot
+    if end - start > FEW:
+        better = _by_sets(index, pattern, end - start)
+        if better is not None:
+            return better
+    return Candidates(index.rows[start:end], chosen)
+
+
+def _by_sets(index: Index, pattern: Pattern, least: int) -> Candidates | None:
+    """The facts that fit a slot restricted to a set, where these are fewer than `least`."""
+    best: Candidates | None = None
+    for slot, restriction in enumerate(pattern.slots):
+        if not isinstance(restriction, EntitySet) or restriction.inverted:
+            continue
+        if len(restriction.members) >= least:
+            continue
+        rows = _with_members(index, _column(index, pattern, slot), restriction.members)
+        if len(rows) < least:
+            least, best = len(rows), Candidates(rows, slot)
+    return best
+
+
+def _with_members(index: Index, column: int, members: Integers) -> Integers:
+    """The facts with one of some entities in a column."""
+    if len(members) <= A_HANDFUL:
+        bounds = [index.range(column, entity) for entity in members.tolist()]
+        parts = [index.rows[start:end] for start, end in bounds if start < end]
+        return parts[0] if len(parts) == 1 else np.concatenate([NOTHING, *parts])
+    keys = column * index.entity_count + members
+    starts = index.keys.searchsorted(keys)
+    lengths = index.keys.searchsorted(keys, side="right") - starts
+    return index.rows[ranges(starts, lengths)]
+
+
+def _fits(
+    index: Index, pattern: Pattern, slot: int, restriction: Restriction, rows: Integers
+) -> Booleans:
+    """For each fact, whether it has in the slot what the pattern wants."""
+    if slot < FIRST_QUALIFIER:
+        return _allowed(restriction, _main_column(index, slot)[rows])
+    if isinstance(restriction, int):
+        start, end = index.range(_column(index, pattern, slot), restriction)
+        if start == end:
+            return np.zeros(len(rows), dtype=bool)
+        return sorted_contains(index.rows[start:end], rows)
+    _, owners = _fitting(index, rows, *pattern.qualifier(slot))
+    fits = np.zeros(len(rows), dtype=bool)
+    fits[owners] = True
+    return fits
+
+
+def _fitting(
+    index: Index, rows: Integers, attribute: int, restriction: Restriction
+) -> tuple[Integers, Integers]:
+    """The qualifiers of these facts that fit, and for each the place of its fact in `rows`."""
+    lengths = index.facts.qualifier_count[rows]
+    qualifiers = ranges(index.facts.offset[rows], lengths)
+    owners = np.repeat(np.arange(len(rows)), lengths)
+    fits = index.facts.attribute[qualifiers] == attribute
+    if restriction is not None:
+        fits &= _allowed(restriction, index.facts.value[qualifiers])
+    return qualifiers[fits], owners[fits]
+
+
+def _allowed(restriction: Restriction, entities: Integers) -> Booleans:
+    """For each entity, whether the restriction lets it stand."""
+    if restriction is None:
+        return np.ones(len(entities), dtype=bool)
+    if isinstance(restriction, EntitySet):
+        return restriction.contains(entities)
+    same: Booleans = entities == restriction
+    return same
+
+
+def _main_column(index: Index, slot: int) -> Integers:
+    return index.facts.subject if slot == SUBJECT else index.facts.object
+
+
+def _column(index: Index, pattern: Pattern, slot: int) -> int:
+    column = index.column(pattern, slot)
+    assert column is not None, "patterns with a column no fact has are answered before"
+    return column

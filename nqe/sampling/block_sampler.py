@@ -1,0 +1,163 @@
+"""One block of sampling: draw some queries, refuse what must be, answer the rest together."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from nqe.graph.entity_set import EntitySet
+from nqe.graph.fact_columns import Integers
+from nqe.graph.graph import Graph
+from nqe.query.exact_batch import StepSets, StepTable, run_table
+from nqe.query.plan import Op, Plan
+from nqe.query.shapes import Shape, name_of
+from nqe.sampling.hard_answers import Worlds, hard_and_easy, missing_links, target_sets
+from nqe.sampling.query_table import QueryTable, Ragged
+from nqe.sampling.random_walk import Walker
+from nqe.sampling.signature import repeats_itself, signature
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Queries that may be taken, the signature of each, and why others were refused."""
+
+    table: QueryTable
+    signatures: tuple[bytes, ...]
+    refused: Counter[str]
+
+
+@dataclass(frozen=True, eq=False)
+class BlockMaker:
+    """Draws blocks of one split: from `full`, with hard answers beyond `known` if there is one."""
+
+    walker: Walker
+    known: Graph | None
+    max_answers: int
+    kept_answers: int
+    share: tuple[float, float] = (0.0, 1.0)
+    """The part of all formulas, by their signatures, that may be taken."""
+
+    def make(self, shape: Shape, tries: int, rng: np.random.Generator) -> Block:
+        """The queries of so many walks that are fit."""
+        refused: Counter[str] = Counter()
+        plans = self._drawn(shape, tries, rng, refused)
+        table = StepTable.of(plans)
+        sets = run_table(table, self.walker.graph)
+        fit = self._fit(plans, sets, refused)
+        every = target_sets(sets)
+        plans, answers = [plans[i] for i in fit], [every[i] for i in fit]
+        if self.known is None:
+            easy = [_some(one.members, self.kept_answers, rng) for one in answers]
+            hard = [np.zeros(0, dtype=np.int64)] * len(plans)
+        else:
+            plans, answers, hard, easy = self._with_hard_answers(plans, answers, refused)
+        counts = np.array([len(one.members) for one in answers], dtype=np.int64)
+        return self._block(shape, plans, easy, hard, counts, refused)
+
+    def _drawn(
+        self, shape: Shape, tries: int, rng: np.random.Generator, refused: Counter[str]
+    ) -> list[Plan]:
+        plans: list[Plan] = []
+        for _ in range(tries):
+            plan = self.walker.try_to_draw(shape, rng)
+            if plan is None:
+                refused["walks that came to a dead end"] += 1
+            elif repeats_itself(plan):
+                refused["an atom or branch twice"] += 1
+            elif not self._ours(plan):
+                refused["kept for the other held-out split"] += 1
+            else:
+                plans.append(plan)
+        return plans
+
+    def _ours(self, plan: Plan) -> bool:
+        first, last = self.share
+        if (first, last) == (0.0, 1.0):
+            return True
+        return first <= int.from_bytes(signature(plan)[:4], "big") / 2**32 < last
+
+    def _fit(self, plans: Sequence[Plan], sets: StepSets, refused: Counter[str]) -> list[int]:
+        """The queries that have answers, not too many, and whose negations matter."""
+        of_step = sets.sets()
+        start = sets.table.plan_start.tolist()
+        fit = []
+        for number, plan in enumerate(plans):
+            mine = of_step[start[number] : start[number + 1]]
+            answers = mine[-1]
+            if answers.inverted or len(answers.members) > self.max_answers:
+                refused["too many answers"] += 1
+            elif not len(answers.members):
+                refused["no answer left after negation"] += 1
+            elif not all(_negation_matters(plan, mine)):
+                refused["a negation that changes nothing"] += 1
+            else:
+                fit.append(number)
+        return fit
+
+    def _with_hard_answers(
+        self, plans: list[Plan], answers: list[EntitySet], refused: Counter[str]
+    ) -> tuple[list[Plan], list[EntitySet], list[Integers], list[Integers]]:
+        assert self.known is not None
+        known = target_sets(run_table(StepTable.of(plans), self.known))
+        hard, easy = hard_and_easy(answers, known)
+        kept = [number for number, one in enumerate(hard) if len(one)]
+        refused["no hard answer"] += len(plans) - len(kept)
+        return (
+            [plans[i] for i in kept],
+            [answers[i] for i in kept],
+            [hard[i] for i in kept],
+            [easy[i] for i in kept],
+        )
+
+    def _block(
+        self,
+        shape: Shape,
+        plans: list[Plan],
+        easy: list[Integers],
+        hard: list[Integers],
+        counts: Integers,
+        refused: Counter[str],
+    ) -> Block:
+        hard_answers = Ragged.of(hard)
+        missing = np.zeros(0, dtype=np.int64)
+        if self.known is not None:
+            worlds = Worlds(self.known, self.walker.graph)
+            missing = missing_links(StepTable.of(plans), worlds, hard_answers)
+        columns = [plan.columns for plan in plans]
+        table = QueryTable(
+            (name_of(shape),) * len(plans),
+            Ragged.of([steps for steps, _ in columns], 6),
+            Ragged.of([slots for _, slots in columns], 4),
+            Ragged.of(easy),
+            hard_answers,
+            Ragged(hard_answers.offset, missing),
+            counts,
+        )
+        return Block(table, tuple(map(signature, plans)), refused)
+
+
+def _negation_matters(plan: Plan, sets: Sequence[EntitySet]) -> list[bool]:
+    """For each `not` inside an `and`, whether it takes away anything that the others have."""
+    told = []
+    for step in plan.steps:
+        if step.op != Op.AND:
+            continue
+        for one in step.inputs:
+            if plan.steps[one].op == Op.NOT:
+                others = EntitySet.everything()
+                for other in step.inputs:
+                    if other != one:
+                        others = others & sets[other]
+                removed = others & sets[one].complement()
+                told.append(removed.inverted or len(removed.members) > 0)
+    return told
+
+
+def _some(members: Integers, count: int, rng: np.random.Generator) -> Integers:
+    """At most so many of the answers, drawn at random, sorted."""
+    if len(members) <= count:
+        return members
+    return np.sort(rng.choice(members, count, replace=False))

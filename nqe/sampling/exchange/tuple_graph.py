@@ -1,0 +1,115 @@
+"""The graph behind nested-tuple queries: from files of triples, or rebuilt from one-hop answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from nqe.errors import InputError
+from nqe.graph.dataset import Dataset
+from nqe.graph.fact_columns import Facts, Integers
+from nqe.graph.pattern import SUBJECT
+from nqe.query.plan import SLOT, STEP
+from nqe.sampling.exchange.tuple_files import NestedFolder
+from nqe.sampling.exchange.tuple_structures import Numbers
+from nqe.sampling.query_table import QueryTable, Ragged
+
+# Whose facts the easy and the hard answers to a split's one-hop queries are. An easy answer to a
+# test query may be a fact of train, so later splits keep only what earlier ones do not have.
+SOURCES = {
+    "train": (("train", "easy"), ("valid", "easy")),
+    "valid": (("valid", "hard"), ("test", "easy")),
+    "test": (("test", "hard"),),
+}
+
+
+def from_files(content: NestedFolder) -> Dataset:
+    """The graph that the folder's files of triples hold."""
+    splits = {
+        split: _facts(*_forward(_read(path, content.numbers), content.numbers))
+        for split, path in content.triples.items()
+    }
+    return Dataset(content.vocabulary, splits)
+
+
+def from_answers(content: NestedFolder, tables: Iterable[tuple[str, QueryTable]]) -> Dataset:
+    """The graph that the answers to one-hop queries tell."""
+    one_hop = {split: table for split, table in tables if set(table.shape) == {"1p"}}
+    if "train" not in one_hop:
+        raise InputError(
+            f"{content.path}: no one-hop training queries with answers, "
+            "so the graph cannot be rebuilt; add train's one-hop files or train.txt"
+        )
+    splits: dict[str, Facts] = {}
+    before = np.zeros(0, dtype=np.int64)
+    for split, sources in SOURCES.items():
+        if split not in one_hop:
+            continue
+        keys = [_keys(one_hop[name], kind, content) for name, kind in sources if name in one_hop]
+        new = np.setdiff1d(np.concatenate(keys), before)
+        before = np.concatenate([before, new])
+        splits[split] = _facts(*_from_keys(new, content))
+    return Dataset(content.vocabulary, splits)
+
+
+def _keys(table: QueryTable, kind: str, content: NestedFolder) -> Integers:
+    """A number for each fact that answers of one-hop queries tell."""
+    answers: Ragged = getattr(table, kind)
+    relation, asked = table.steps.values[:, [STEP.RELATION, STEP.ASKED]].T
+    # A one-hop query has two slots: the anchor's, and the asked one, whose filler is -1.
+    anchor = table.slots.values[:, SLOT.FILLER].reshape(-1, 2).max(axis=1)
+    owner = answers.owner
+    asks_subject = asked[owner] == SUBJECT
+    subject = np.where(asks_subject, answers.values, anchor[owner])
+    object_ = np.where(asks_subject, anchor[owner], answers.values)
+    entities, relations = len(content.vocabulary.entities), len(content.vocabulary.relations)
+    keys: Integers = (subject * relations + relation[owner]) * entities + object_
+    return np.unique(keys)
+
+
+def _from_keys(keys: Integers, content: NestedFolder) -> tuple[Integers, Integers, Integers]:
+    pair, object_ = np.divmod(keys, max(len(content.vocabulary.entities), 1))
+    subject, relation = np.divmod(pair, max(len(content.vocabulary.relations), 1))
+    return subject, relation, object_
+
+
+def _facts(subject: Integers, relation: Integers, object_: Integers) -> Facts:
+    """Triples as facts, each once however often they stand there, forward or reversed."""
+    nothing = np.zeros(0, dtype=np.int64)
+    starts = np.zeros(len(subject) + 1, dtype=np.int64)
+    once = np.ones(len(subject), dtype=np.int64)
+    facts = Facts(subject, relation, object_, starts, nothing, nothing, once).canonical()
+    return replace(facts, count=np.ones_like(facts.count))
+
+
+def _forward(triples: Integers, numbers: Numbers) -> tuple[Integers, Integers, Integers]:
+    """Subjects, relations and objects in the vocabulary's numbers, reversed ones turned round."""
+    head, relation, tail = triples.T
+    reverse = numbers.reverse[relation]
+    first, second = numbers.entity[head], numbers.entity[tail]
+    return (
+        np.where(reverse, second, first),
+        numbers.relation[relation],
+        np.where(reverse, first, second),
+    )
+
+
+def _read(path: Path, numbers: Numbers) -> Integers:
+    """Lines of three numbers: head, relation, tail."""
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: cannot be read ({error}); check the file") from error
+    limits = (len(numbers.entity), len(numbers.relation), len(numbers.entity))
+    rows = []
+    for number, line in enumerate(lines, start=1):
+        cells = line.split()
+        if len(cells) != 3 or not all(map(str.isdecimal, cells)):
+            raise InputError(f"{path}:{number}: not three numbers; write head, relation, tail")
+        rows.append(list(map(int, cells)))
+        if not all(cell < limit for cell, limit in zip(rows[-1], limits, strict=True)):
+            raise InputError(f"{path}:{number}: a number has no name; add it to the id files")
+    return np.array(rows, dtype=np.int64).reshape(-1, 3)

@@ -1,0 +1,178 @@
+"""Structures of nested-tuple queries: BetaE's notation, and many queries of one into a table.
+
+A structure is a tuple of the letters e (anchor), r (relation), n (not) and u (union):
+`('e', ('r', 'r'))` is a chain, `(A, B)` a conjunction, `(A, B, ('u',))` a disjunction and
+`((A, B), ('r', 'n'))` goes on from one. A query has the same form with numbers for e and r, -2
+for n and -1 for u.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import count
+from typing import Any
+
+import numpy as np
+
+from nqe.graph.entity_set import Booleans
+from nqe.graph.fact_columns import Integers
+from nqe.graph.pattern import OBJECT, SUBJECT, Kind
+from nqe.query.plan import SLOT, STEP, Op, Plan, PlanBuilder
+from nqe.query.shapes import name_of
+from nqe.sampling.query_table import Ragged
+
+Nested = Any
+"""A letter or number, or a tuple of these."""
+
+SIGNS = {"n": -2, "u": -1}
+# Numbers beyond this name nothing in any file.
+LARGEST = 2**62
+
+
+class Misshapen(Exception):
+    """A structure that means nothing, or a query that is not of its structure."""
+
+
+@dataclass(frozen=True, eq=False)
+class Numbers:
+    """What the numbers of a nested query mean: entities, relations, and which ask the subject."""
+
+    entity: Integers  # (numbers of entities,)
+    relation: Integers  # (numbers of relations,)
+    reverse: Booleans  # (numbers of relations,)
+
+
+@dataclass(frozen=True, eq=False)
+class Structure:
+    """A structure, and its plan in which anchors and relations are places among the letters."""
+
+    form: Nested
+    letters: tuple[str, ...]
+    plan: Plan
+
+    @classmethod
+    def of(cls, form: Nested) -> Structure:
+        """Read a structure."""
+        letters = tuple(_leaves(form))
+        if not isinstance(form, tuple) or not set(letters) <= {"e", "r", "n", "u"}:
+            raise Misshapen(f"the structure {form!r:.100} is not of e, r, n and u")
+        builder = PlanBuilder()
+        _steps(form, builder, count())
+        return cls(form, letters, builder.finish())
+
+    @cached_property
+    def shape_name(self) -> str:
+        """The name of the shape."""
+        return name_of(self.plan.shape)
+
+    def matrix(self, queries: Sequence[Nested], numbers: Numbers) -> Integers:
+        """The numbers of all queries, a row a query and a column a letter; checked."""
+        columns = list(_columns(self.form, queries))
+        matrix = np.stack(columns, axis=1)  # (queries, letters)
+        self._check(matrix, queries, numbers)
+        return matrix
+
+    def _check(self, matrix: Integers, queries: Sequence[Nested], numbers: Numbers) -> None:
+        limits = {"e": (0, len(numbers.entity)), "r": (0, len(numbers.relation))}
+        limits |= {letter: (sign, sign + 1) for letter, sign in SIGNS.items()}
+        for place, letter in enumerate(self.letters):
+            low, high = limits[letter]
+            wrong = np.flatnonzero((matrix[:, place] < low) | (matrix[:, place] >= high))
+            if len(wrong):
+                query, number = queries[wrong[0]], matrix[wrong[0], place]
+                raise Misshapen(f"the query {query!r:.100} has {number} where '{letter}' stands")
+
+    def tables(self, matrix: Integers, numbers: Numbers) -> tuple[Ragged, Ragged]:
+        """The steps and slots of all queries."""
+        steps, slots = (np.repeat(one[None], len(matrix), axis=0) for one in self.plan.columns)
+        projections = self.plan.columns[0][:, STEP.OP] == Op.PROJECTION
+        relation = matrix[:, self.plan.columns[0][projections, STEP.RELATION]]
+        reverse = numbers.reverse[relation]  # (queries, projections)
+        steps[:, projections, STEP.RELATION] = numbers.relation[relation]
+        steps[:, projections, STEP.ASKED] = np.where(reverse, SUBJECT, OBJECT)
+        known = self.plan.columns[1][:, SLOT.KIND] == Kind.KNOWN
+        anchors = matrix[:, self.plan.columns[1][known, SLOT.FILLER]]
+        slots[:, known, SLOT.FILLER] = numbers.entity[anchors]
+        pairs = slots.reshape(len(matrix), -1, 2, 4)  # (queries, projections, slots, columns)
+        turned = [SLOT.KIND, SLOT.FILLER]
+        pairs[..., turned] = np.where(
+            reverse[..., None, None], pairs[:, :, ::-1][..., turned], pairs[..., turned]
+        )
+        return _ragged(steps), _ragged(pairs.reshape(slots.shape))
+
+
+def _ragged(rows: Integers) -> Ragged:
+    """Tables of one length as rows."""
+    queries, length, width = rows.shape
+    return Ragged(np.arange(queries + 1) * length, rows.reshape(queries * length, width))
+
+
+def _leaves(form: Nested) -> Iterator[Any]:
+    if isinstance(form, tuple):
+        for part in form:
+            yield from _leaves(part)
+    else:
+        yield form
+
+
+def _columns(form: Nested, queries: Sequence[Nested]) -> Iterator[Integers]:
+    """The numbers at each letter of a structure, of all queries; each column is read at once."""
+    if isinstance(form, str):
+        yield _whole_numbers(queries)
+        return
+    for query in queries:
+        if type(query) is not tuple or len(query) != len(form):
+            raise Misshapen(f"{query!r:.100} is not of the structure {form!r:.100}")
+    columns = zip(*queries, strict=True) if queries else iter([()] * len(form))
+    for part, column in zip(form, columns, strict=True):
+        yield from _columns(part, column)
+
+
+def _whole_numbers(column: Sequence[Any]) -> Integers:
+    for number in column:
+        if type(number) is not int or abs(number) > LARGEST:
+            raise Misshapen(f"{number!r:.100} stands where a query has a number")
+    return np.array(column, dtype=np.int64)
+
+
+def _steps(form: Nested, builder: PlanBuilder, places: Iterator[int]) -> int:
+    """Build the steps of a structure; gives the number of the last."""
+    match form:
+        case ("e", ("r", *rest)):
+            anchor = next(places)
+            first = _projection(builder, next(places), (anchor, None), ())
+            return _chain(first, rest, builder, places)
+        case (tuple() as head, tuple() as letters) if {*letters} <= {"r", "n"} and letters:
+            return _chain(_steps(head, builder, places), letters, builder, places)
+        case (*parts, ("u",)) if len(parts) > 1:
+            inputs = tuple(_steps(part, builder, places) for part in parts)
+            next(places)
+            return builder.connective(Op.OR, "x", inputs)
+        case (tuple(), tuple(), *_):
+            inputs = tuple(_steps(part, builder, places) for part in form)
+            return builder.connective(Op.AND, "x", inputs)
+        case _:
+            raise Misshapen(f"the structure {form!r:.100} has no meaning")
+
+
+def _chain(step: int, letters: Sequence[str], builder: PlanBuilder, places: Iterator[int]) -> int:
+    for letter in letters:
+        place = next(places)
+        if letter == "r":
+            step = _projection(builder, place, (None, None), ((SUBJECT, step),))
+        elif letter == "n":
+            step = builder.connective(Op.NOT, "x", (step,))
+        else:
+            raise Misshapen(f"a chain has the letter '{letter}'; it may have r and n")
+    return step
+
+
+def _projection(
+    builder: PlanBuilder,
+    relation: int,
+    slots: tuple[int | None, int | None],
+    inputs: tuple[tuple[int, int], ...],
+) -> int:
+    return builder.projection("x", relation, (), slots, OBJECT, False, inputs)

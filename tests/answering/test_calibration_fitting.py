@@ -1,0 +1,232 @@
+"""Fitting a calibration: swapped queries, and a model trained for seconds on the demo."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from answering_cases import countries, country_model
+
+from nqe.answering import Answerer, calibrate
+from nqe.answering.calibration import FILE, Curve
+from nqe.answering.calibration_fitting import RELIABILITY, fit, plain_calibration
+from nqe.answering.calibration_queries import calibration_queries, none_of, swapped
+from nqe.answering.reliability import measure, rows_at_once, without
+from nqe.demo import demo_dataset
+from nqe.errors import NqeError
+from nqe.graph import Dataset, Fact
+from nqe.graph.pattern import Kind
+from nqe.model import EmbeddingRunner, Model, load, save_pretrained
+from nqe.model.checkpoint import Card
+from nqe.query import execute
+from nqe.query.plan import SLOT, STEP
+from nqe.sampling.one_hop import link_queries
+from nqe.sampling.query_table import QueryTable
+from nqe.settings import run_settings
+from nqe.training import train
+
+pytestmark = pytest.mark.xdist_group("fitting")
+
+
+@pytest.fixture(scope="module")
+def demo() -> Dataset:
+    return demo_dataset()
+
+
+@pytest.fixture(scope="module")
+def run(demo: Dataset, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A RUN that has learnt a little."""
+    folder = tmp_path_factory.mktemp("fitting") / "run"
+    model = {"width": 24, "layers": 1, "heads": 2, "feed_forward": 24, "dropout": 0.0}
+    settings = run_settings(
+        {
+            "model": model,
+            "train": {
+                "shapes": ["1p"],
+                "batch": 256,
+                "steps": 150,
+                "evaluate_steps": 150,
+                "valid_queries": 100,
+                "rate": 1e-2,
+            },
+        }
+    )
+    train(demo, folder, settings=settings)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def model(run: Path) -> Model:
+    return load(run)
+
+
+def anchors(table: QueryTable, row: int) -> list[tuple[int, int]]:
+    """Places and entities of a query's anchors."""
+    return [
+        (place, slot[SLOT.FILLER])
+        for place, slot in enumerate(table.slots[row].tolist())
+        if slot[SLOT.KIND] == Kind.KNOWN
+    ]
+
+
+def test_one_anchor_is_swapped_in_so_many_queries_and_nothing_else(demo: Dataset) -> None:
+    table = link_queries(demo.splits["valid"], demo.known("train,valid"))
+    table = table.take(np.random.default_rng(0).permutation(len(table))[:400])
+    new = swapped(table, 200, np.random.default_rng(1))
+    same = [row for row in range(400) if np.array_equal(table.slots[row], new.slots[row])]
+    assert same[-200:] == list(range(200, 400))
+    # Where no other query of the relation has another entity in that slot, there is none to take.
+    assert len(same) <= 210
+    assert np.array_equal(table.steps.values, new.steps.values)
+    columns = [SLOT.STEP, SLOT.ATTRIBUTE, SLOT.KIND]
+    assert np.array_equal(table.slots.values[:, columns], new.slots.values[:, columns])
+    for row in sorted(set(range(200)) - set(same)):
+        pairs = zip(anchors(table, row), anchors(new, row), strict=True)
+        assert sum(one != other for one, other in pairs) == 1
+
+
+def test_what_is_swapped_in_stood_in_the_same_slot_of_the_same_relation() -> None:
+    dataset = countries()
+    table = link_queries(dataset.splits["train"], dataset.known("train"))
+    new = swapped(table, len(table), np.random.default_rng(3))
+    pools: dict[tuple[int, int, int], set[int]] = {}
+    changed = 0
+    for row in range(len(table)):
+        for place, entity in anchors(table, row):
+            pools.setdefault(slot_of(table, row, place), set()).add(entity)
+    for row in range(len(table)):
+        pairs = list(zip(anchors(table, row), anchors(new, row), strict=True))
+        changes = [(place, now) for (place, before), (_, now) in pairs if before != now]
+        assert all(now in pools[slot_of(table, row, place)] for place, now in changes)
+        changed += len(changes)
+        assert len(changes) <= 1
+        if not changes:
+            # Drawn was an anchor that nothing else can stand for.
+            assert min(len(pools[slot_of(table, row, place)]) for (place, _), _ in pairs) == 1
+    assert changed > len(table) / 2
+
+
+def slot_of(table: QueryTable, row: int, place: int) -> tuple[int, int, int]:
+    """What tells slots apart: subject and object by relation, values by attribute."""
+    attribute = int(table.slots[row][place, SLOT.ATTRIBUTE])
+    relation = int(table.steps[row][0, STEP.RELATION])
+    return (0, 0, attribute) if attribute >= 0 else (1, relation, place)
+
+
+def test_answers_are_those_of_the_swapped_queries(demo: Dataset) -> None:
+    rng = np.random.default_rng(2)
+    table, stated = calibration_queries(demo, "valid", "train", 120, rng)
+    assert len(table) == len(stated) == 120
+    full, known = demo.known("train,valid"), demo.known("train")
+    for row in range(120):
+        plan = table.plan(row)
+        assert table.easy[row].tolist() == execute(plan, full).answers.tolist()
+        assert stated[row].tolist() == execute(plan, known).answers.tolist()
+    counts = table.easy.lengths
+    assert np.array_equal(table.answer_count, counts)
+    assert not len(table.hard.values)
+    # Questions without an answer are among the swapped, and only there.
+    assert (counts[:60] == 0).any()
+    assert (counts[60:] > 0).all()
+
+
+def test_calibrating_needs_validation_facts() -> None:
+    dataset = countries()
+    bare = Dataset(dataset.vocabulary, {"train": dataset.splits["train"]})
+    with pytest.raises(NqeError, match="calibrating needs a valid split; import one"):
+        fit(country_model(), bare)
+
+
+def log_loss(model: Model, curve: Curve, dataset: Dataset, known: bool) -> float:
+    """The mean loss over all entities that are not stated, or over all, of test queries."""
+    rng = np.random.default_rng(7)
+    table, stated = calibration_queries(dataset, "test", "train,valid", 300, rng)
+    stated = stated if known else none_of(len(table))
+    scores = EmbeddingRunner(model).run(table).block(0, model.entity_count)
+    scores = without(scores, stated)
+    curve.to_probabilities(scores, curve.of_queries(table, stated))
+    right, open_ = torch.zeros(scores.shape), torch.ones(scores.shape, dtype=torch.bool)
+    right[torch.from_numpy(table.easy.owner), torch.from_numpy(table.easy.values)] = 1
+    open_[torch.from_numpy(stated.owner), torch.from_numpy(stated.values)] = False
+    chances = scores.double().clamp(1e-12, 1 - 1e-12)
+    loss = -(right * chances.log() + (1 - right) * (1 - chances).log())
+    return float(loss[open_].mean())
+
+
+def test_a_fit_says_truer_things_than_no_fit(demo: Dataset, model: Model) -> None:
+    fitted, plain = fit(model, demo), plain_calibration(demo, model.relation_count)
+    for curve, before, known in (
+        (fitted.facts, plain.facts, True),
+        (fitted.alone, plain.alone, False),
+    ):
+        assert curve.slope > 0
+        assert np.isfinite(curve.own).all()
+        assert log_loss(model, curve, demo, known) < log_loss(model, before, demo, known)
+    both = {"plain": plain.facts, "fitted": fitted.facts}
+    measured = measure(model, both, demo, "test", "train,valid", count=1_000)
+    assert measured["fitted"].brier < measured["plain"].brier
+    assert measured["fitted"].error < measured["plain"].error
+    assert measured["fitted"].error < 0.1
+
+
+def test_calibrating_a_run_writes_into_its_checkpoint(run: Path, demo: Dataset) -> None:
+    before = Answerer.load(run, demo, facts="train").calibration
+    done = calibrate(run, demo)
+    assert done.folder == run / "best"
+    assert done.split == "test"
+    assert (run / "best" / FILE).is_file()
+    assert not (run / "last" / FILE).exists()
+    assert done.after.error < done.before.error
+    after = Answerer.load(run, demo, facts="train").calibration
+    assert before.facts.slope == 1 != after.facts.slope
+    kept = json.loads((run / "best" / RELIABILITY).read_text(encoding="utf-8"))
+    assert kept == done.to_json()
+    assert kept["after"]["error"] == done.after.error
+    written = (run / "best" / FILE).read_bytes()
+    calibrate(run / "best", demo)
+    assert (run / "best" / FILE).read_bytes() == written
+    (run / "best" / FILE).unlink()
+
+
+def test_without_a_test_split_it_is_measured_where_it_was_fitted(tmp_path: Path) -> None:
+    save_pretrained(country_model(), tmp_path / "model", Card(trained_on="train"))
+    splits = {name: facts for name, facts in countries().splits.items() if name != "test"}
+    done = calibrate(tmp_path / "model", Dataset(countries().vocabulary, splits))
+    assert done.split == "valid"
+
+
+@pytest.mark.parametrize("learnt", ["train,valid", "valid", "train, valid", "all"])
+def test_a_model_that_has_seen_the_validation_facts_is_refused(tmp_path: Path, learnt: str) -> None:
+    save_pretrained(country_model(), tmp_path / "model", Card(trained_on=learnt))
+    with pytest.raises(
+        NqeError, match=r"learnt from the validation split, .*; train on train alone"
+    ):
+        calibrate(tmp_path / "model", countries())
+    assert not (tmp_path / "model" / FILE).exists()
+
+
+def test_a_data_set_that_is_not_the_models_changes_no_calibration(tmp_path: Path) -> None:
+    save_pretrained(country_model(), tmp_path / "model", Card(trained_on="train"))
+    calibrate(tmp_path / "model", countries())
+    written = (tmp_path / "model" / FILE).read_bytes()
+    facts = [Fact("a", "p", "b"), Fact("b", "p", "a")]
+    with pytest.raises(NqeError, match="was trained on other entities or relations"):
+        calibrate(tmp_path / "model", Dataset.of({"train": facts, "valid": facts[:1]}))
+    assert (tmp_path / "model" / FILE).read_bytes() == written
+
+
+def test_no_more_scores_exist_at_a_time_than_fit() -> None:
+    assert [len(rows) for rows in rows_at_once(600, 100)] == [256, 256, 88]
+    assert [len(rows) for rows in rows_at_once(3, 2**24)] == [1, 1, 1]
+    assert [len(rows) for rows in rows_at_once(2, 2**30)] == [1, 1]
+
+
+def test_a_model_that_knows_nothing_is_fitted_too() -> None:
+    fitted = fit(country_model(), countries())
+    for curve in (fitted.facts, fitted.alone):
+        assert curve.slope > 0
+        assert np.isfinite([curve.slope, curve.cardinality, curve.stated, curve.offset]).all()
+        assert np.isfinite(curve.own).all()
