@@ -65,7 +65,7 @@ def _print(asked: Asked, query: str, found: Any, as_json: bool) -> None:
 
 def write_file(asked: Asked, mode: str, file: str, output: str) -> int:
     """The same, into a file that is there only when all is written."""
-    from nqe.cli.progress import AnsweringProgress
+    from nqe.cli.progress import ProgressBar
 
     path = check_output(output)
     lines = list(_lines(file))
@@ -73,13 +73,13 @@ def write_file(asked: Asked, mode: str, file: str, output: str) -> int:
     with (
         new_file(path) as temporary,
         WRITERS[path.suffix](temporary) as write,
-        AnsweringProgress() as watch,
+        ProgressBar("queries") as progress,
     ):
-        watch.start(len(lines))
+        progress.start("answering", len(lines))
         for done, (number, query, found) in enumerate(_found(asked, lines), start=1):
             failed += isinstance(found, NqeError)
             write((number, _row(asked, mode, query, found)))
-            watch.update(done)
+            progress.update(done, done)
             if isinstance(found, NqeError):
                 printing.note(f"nqe: {file}:{number}: {found}")
     answered = len(lines) - failed

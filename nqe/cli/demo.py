@@ -99,7 +99,7 @@ def _sample(dataset: Dataset, output: str) -> None:
 
 def _train(dataset: Dataset, output: str, seconds: float) -> None:
     """Train for a while, evaluate, and answer a question whose answer was held out."""
-    from nqe.cli.progress import TrainingProgress
+    from nqe.cli.progress import TrainingBar
     from nqe.cli.results import print_sheets
     from nqe.evaluation import predict_links
     from nqe.evaluation.result_tables import link_sheet
@@ -115,8 +115,8 @@ def _train(dataset: Dataset, output: str, seconds: float) -> None:
         ModelSettings(width=128, layers=2, feed_forward=256, dropout=0.1),
         TrainSettings(shapes=("1p",), batch=256, minutes=seconds / 60),
     )
-    with TrainingProgress() as watch:
-        trained = train(dataset, place, settings=settings, name=output, watch=watch)
+    with TrainingBar() as bar:
+        trained = train(dataset, place, settings=settings, name=output, on_step=bar.update)
     printing.say(f"{place}: {trained.steps:,} steps on the train split")
     print_sheets([link_sheet(predict_links(EmbeddingRunner(load(place)), dataset))], "table")
     _predict(dataset, place)

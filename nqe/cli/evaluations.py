@@ -186,7 +186,7 @@ def compare(
 
 def _evaluate_links(run: str, name: str, split: str, view: View, device: str) -> None:
     """Link prediction on a data set's own split."""
-    from nqe.cli.progress import EvaluationProgress
+    from nqe.cli.progress import ProgressBar
     from nqe.evaluation import predict_links
     from nqe.evaluation.published_results import LINK_PREDICTION
     from nqe.evaluation.report_storage import keep
@@ -205,9 +205,9 @@ def _evaluate_links(run: str, name: str, split: str, view: View, device: str) ->
         "benchmark": known if known in LINK_PREDICTION else None,
         "fingerprint": dataset.fingerprint,
     }
-    with EvaluationProgress() as watch:
+    with ProgressBar("queries") as progress:
         report = predict_links(
-            model.runner, dataset, split, ties=view.ties, watch=watch, about=about
+            model.runner, dataset, split, ties=view.ties, progress=progress, about=about
         )
     if view.form == "json":
         printing.json_block(report.to_json())
@@ -241,11 +241,11 @@ def _hybrid(
 
 
 def _rank(runner: Runner, table: QueryTable, answers: str) -> Ranking:
-    from nqe.cli.progress import EvaluationProgress
+    from nqe.cli.progress import ProgressBar
     from nqe.evaluation import evaluate as rank
 
-    with EvaluationProgress() as watch:
-        return rank(runner, table, answers=answers, watch=watch)
+    with ProgressBar("queries") as progress:
+        return rank(runner, table, answers=answers, progress=progress)
 
 
 def _queries(folder: str, split: str) -> QueryTable:

@@ -51,14 +51,14 @@ def import_(
     gzip, bzip2 and zstd files are read as they are. Files named train, valid (or dev) and test
     become those splits, all others train. A folder's own labels.tsv is used if there is one.
     """
-    from nqe.cli.progress import ReadingProgress
+    from nqe.cli.progress import ProgressBar
     from nqe.graph.storage import check_output
     from nqe.readers import BadLines, Columns, read
 
     check_output(Path(output))
     bad = BadLines(skip=skip_bad)
     columns = Columns(subject, relation, object)
-    with ReadingProgress() as watch:
+    with ProgressBar("facts") as progress:
         dataset = read(
             sources,
             format=format,
@@ -66,7 +66,7 @@ def import_(
             limit=limit,
             columns=columns,
             bad=bad,
-            watch=watch,
+            progress=progress,
         )
     extra = {BAD_LINES: bad.table()} if bad.count else {}
     dataset.save(output, extra)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
@@ -17,7 +16,7 @@ from rich.progress import (
 )
 
 if TYPE_CHECKING:
-    from nqe.training import Report
+    from nqe.training import TrainingStatus
 
 
 COUNT_AND_RATE = "{{task.fields[count]:,}} {}, {{task.fields[rate]:,.0f}}/s"
@@ -69,82 +68,38 @@ class _ProgressLine:
             )
 
 
-class ReadingProgress(_ProgressLine):
-    """Watches a reader."""
+class ProgressBar(_ProgressLine):
+    """A bar for work that processes items, such as facts or queries."""
 
-    def __init__(self) -> None:
-        super().__init__(COUNT_AND_RATE.format("facts"))
+    def __init__(self, items: str) -> None:
+        super().__init__(COUNT_AND_RATE.format(items))
 
-    def start(self, name: str, size: int | None) -> None:
-        """A source of so many bytes is being read."""
-        self._begin(Path(name).name, size)
+    def start(self, task: str, total: int | None) -> None:
+        """Begin a bar for a task."""
+        self._begin(task, total)
 
-    def update(self, position: int, facts: int) -> None:
-        """So many of its bytes and facts are read."""
-        self._move(position, facts)
-
-
-class SamplingProgress(_ProgressLine):
-    """Watches the sampler."""
-
-    def __init__(self) -> None:
-        super().__init__(COUNT_AND_RATE.format("queries"))
-
-    def start(self, total: int) -> None:
-        """So many queries are wanted."""
-        self._begin("sampling", total)
-
-    def update(self, done: int, what: str) -> None:
-        """So many are there; this split and shape grew last."""
-        self._move(done, done, what)
+    def update(self, done: int, items: int, detail: str = "") -> None:
+        """Move the bar; `detail`, if given, replaces the task's name."""
+        self._move(done, items, detail or None)
 
 
-class _QueryProgress(_ProgressLine):
-    """Watches what is done with queries, one after another."""
-
-    what: str
-
-    def __init__(self) -> None:
-        super().__init__(COUNT_AND_RATE.format("queries"))
-
-    def start(self, total: int) -> None:
-        """So many queries there are."""
-        self._begin(self.what, total)
-
-    def update(self, done: int) -> None:
-        """So many are done."""
-        self._move(done, done, self.what)
-
-
-class EvaluationProgress(_QueryProgress):
-    """Watches an evaluation."""
-
-    what = "ranking"
-
-
-class AnsweringProgress(_QueryProgress):
-    """Watches the answering of a file of queries."""
-
-    what = "answering"
-
-
-class TrainingProgress(_ProgressLine):
-    """Watches a training."""
+class TrainingBar(_ProgressLine):
+    """A bar for a training."""
 
     _PARTS = 1_000_000
 
     def __init__(self) -> None:
-        # A short bar, as there is more to tell than elsewhere in 80 columns.
+        # The bar is short because epoch, loss and rate must fit into 80 columns too.
         super().__init__("{task.fields[rate]:,.0f} queries/s", bar=8)
 
-    def update(self, report: Report) -> None:
-        """So far it is."""
+    def update(self, status: TrainingStatus) -> None:
+        """Move the bar to the status after a step."""
         if self._task is None:
             self._begin("training", self._PARTS)
-        best = "" if report.best is None else f", best MRR {report.best:.3f}"
+        best = "" if status.best is None else f", best MRR {status.best:.3f}"
         self._show(
-            int(report.progress * self._PARTS),
-            report.step,
-            report.rate,
-            f"epoch {report.epoch + 1}, loss {report.loss:.3f}{best}",
+            int(status.progress * self._PARTS),
+            status.step,
+            status.rate,
+            f"epoch {status.epoch + 1}, loss {status.loss:.3f}{best}",
         )

@@ -80,7 +80,7 @@ def sample(
 
     Example: nqe sample atlas -o atlas.queries --train 100 --valid 10 --test 10
     """
-    from nqe.cli.progress import SamplingProgress
+    from nqe.cli.progress import ProgressBar
     from nqe.sampling import preset as preset_of
     from nqe.sampling import sample as draw_queries
     from nqe.sampling import save_queries
@@ -105,8 +105,8 @@ def sample(
     settings = replace(base, **{name: one for name, one in given.items() if one is not None})
     check_output(output)
     graph = open_dataset(dataset)
-    with SamplingProgress() as watch:
-        queries = draw_queries(graph, settings, workers=workers, watch=watch)
+    with ProgressBar("queries") as progress:
+        queries = draw_queries(graph, settings, workers=workers, progress=progress)
     save_queries(queries, output, dataset)
     sizes = ", ".join(f"{name} {len(table):,}" for name, table in queries.splits.items())
     printing.say(f"{output}: {sizes} queries")

@@ -60,7 +60,7 @@ def train(
     The same command under torchrun trains in several processes. Settings and what they mean:
     the training guide in the docs; those of a run are in its settings.toml.
     """
-    from nqe.cli.progress import TrainingProgress
+    from nqe.cli.progress import TrainingBar
     from nqe.training import train as train_model
 
     given = list(assignments or [])
@@ -70,7 +70,7 @@ def train(
         given.append(f"train.minutes={_minutes(time_budget)}")
     settings = _settings(output, config, given, resume)
     graph = open_dataset(dataset)
-    with TrainingProgress() as watch:
+    with TrainingBar() as bar:
         trained = train_model(
             graph,
             output,
@@ -78,7 +78,7 @@ def train(
             settings,
             name=dataset,
             resume=resume,
-            watch=watch if _is_first() else None,
+            on_step=bar.update if _is_first() else None,
         )
     if _is_first():
         _say(trained)

@@ -10,6 +10,7 @@ import numpy as np
 from nqe.errors import NqeError, choose
 from nqe.evaluation.ranks import FEW, TIES, Above, Floats, Scores, count_above
 from nqe.graph.fact_columns import Integers, offsets, ranges
+from nqe.progress import NoProgress, Progress
 from nqe.sampling.query_table import QueryTable, Ragged
 
 BLOCK = 2**24
@@ -31,16 +32,6 @@ class Runner(Protocol):
     def run(self, queries: QueryTable) -> Scores:
         """The scores that some queries give; the caller keeps them few."""
         ...
-
-
-class Watch(Protocol):
-    """Told how far an evaluation is."""
-
-    def start(self, total: int) -> None:
-        """So many queries are to be ranked."""
-
-    def update(self, done: int) -> None:
-        """So many are."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +65,7 @@ def evaluate(
     *,
     answers: str = "hard",
     block: int = BLOCK,
-    watch: Watch | None = None,
+    progress: Progress | None = None,
 ) -> Ranking:
     """The filtered ranks of every hard (or easy) answer; no more than `block` scores at a time."""
     if answers not in ANSWERS:
@@ -82,7 +73,7 @@ def evaluate(
     wanted: Ragged = getattr(queries, answers)
     _check_entities(queries, runner.entity_count)
     rows = _ranked(queries, wanted)
-    above = _count(runner, queries, wanted, rows, block, watch)
+    above = _count(runner, queries, wanted, rows, block, progress)
     chosen = ranges(wanted.offset[rows], wanted.lengths[rows])
     known_missing = answers == "hard" and len(queries.missing.values) == len(wanted.values)
     missing = queries.missing.values if known_missing else np.full(len(wanted.values), UNKNOWN)
@@ -113,15 +104,15 @@ def _count(
     wanted: Ragged,
     rows: Integers,
     block: int,
-    watch: Watch | None,
+    progress: Progress | None,
 ) -> Above:
     """Count for every answer of these queries, one block of queries after another."""
     greater, equal = np.zeros_like(wanted.values), np.zeros_like(wanted.values)
     at_once, columns = block_size(runner.entity_count, block)
     # Queries with few answers first, as they are counted another way.
     order = rows[np.argsort(np.minimum(wanted.lengths[rows], FEW + 1), kind="stable")]
-    if watch is not None:
-        watch.start(len(order))
+    progress = progress or NoProgress()
+    progress.start("ranking", len(order))
     for first in range(0, len(order), at_once):
         some = order[first : first + at_once]
         table = queries.take(some)
@@ -129,8 +120,7 @@ def _count(
         above = count_above(scores, wanted.take(some), correct, runner.entity_count, columns)
         places = ranges(wanted.offset[some], wanted.lengths[some])
         greater[places], equal[places] = above.greater, above.equal
-        if watch is not None:
-            watch.update(first + len(some))
+        progress.update(first + len(some), first + len(some))
     return Above(greater, equal)
 
 

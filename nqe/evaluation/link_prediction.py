@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from nqe.errors import NqeError, StorageError
-from nqe.evaluation.evaluator import BLOCK, Ranking, Runner, Watch, evaluate
+from nqe.evaluation.evaluator import BLOCK, Ranking, Runner, evaluate
 from nqe.evaluation.ranks import Floats
 from nqe.evaluation.report import HITS, MEASURES
 from nqe.graph.dataset import Dataset
+from nqe.progress import Progress
 from nqe.sampling.one_hop import link_queries
 
 # Numbers of SLOTS that each part holds.
@@ -89,14 +90,14 @@ def predict_links(
     *,
     ties: str = "realistic",
     block: int = BLOCK,
-    watch: Watch | None = None,
+    progress: Progress | None = None,
     about: Mapping[str, Any] | None = None,
 ) -> LinkReport:
     """Rank the entity in every slot of every fact of a split, filtered by the facts of all."""
     facts = dataset.split(split).facts
     if not len(facts):
         raise NqeError(f"the {split} split has no facts to predict; choose another split")
-    ranking = evaluate(runner, link_queries(facts, dataset.graph), block=block, watch=watch)
+    ranking = evaluate(runner, link_queries(facts, dataset.graph), block=block, progress=progress)
     return LinkReport.of(ranking, split, ties=ties, about=about)
 
 

@@ -12,10 +12,11 @@ from nqe.errors import InputError
 from nqe.graph.builder import DatasetBuilder, FactCollector
 from nqe.graph.dataset import SPLITS, Dataset
 from nqe.graph.storage import is_saved
+from nqe.progress import NoProgress, Progress
 from nqe.readers.bad_lines import Bad, BadLines, Lines
 from nqe.readers.formats import detect, reader
 from nqe.readers.labels import read_labels
-from nqe.readers.source import STDIN, Silence, Source, Watch
+from nqe.readers.source import STDIN, Source
 from nqe.readers.table import Columns
 
 LABELS = "labels.tsv"
@@ -42,15 +43,16 @@ def read(
     limit: int | None = None,
     columns: Columns | None = None,
     bad: BadLines | None = None,
-    watch: Watch | None = None,
+    progress: Progress | None = None,
 ) -> Dataset:
     """Read files, or a folder with train, valid and test, or a saved graph folder.
 
     `format` is told by the content unless given; `limit` is the number of facts to take of each
-    file; `bad` decides what a bad line does (stop, by default); `watch` is told of the progress.
+    file; `bad` decides what a bad line does (stop, by default); `progress` receives how
+    far reading is.
     """
     names = [str(one) for one in ([sources] if isinstance(sources, str | Path) else sources)]
-    bad, watch = bad or BadLines(), watch or Silence()
+    bad, progress = bad or BadLines(), progress or NoProgress()
     if limit is not None and limit < 1:
         raise InputError(f"a limit of {limit} facts; read 1 or more")
     saved = [name for name in names if is_saved(Path(name))]
@@ -64,7 +66,7 @@ def read(
     builder = DatasetBuilder()
     for split, files in _splits(names, how).items():
         for file in files:
-            _read_file(file, how, builder.split(split), bad, watch)
+            _read_file(file, how, builder.split(split), bad, progress)
     dataset = Dataset(*builder.finish())
     found = [str(labels)] if labels else _labels_beside(names)
     for path in found:
@@ -83,18 +85,18 @@ def _check_alone(name: str, names: Sequence[str], format: str | None, limit: int
 
 
 def _read_file(
-    name: str, how: Reading, collector: FactCollector, bad: BadLines, watch: Watch
+    name: str, how: Reading, collector: FactCollector, bad: BadLines, progress: Progress
 ) -> None:
     before = bad.count
     with Source(name, bad) as source:
-        watch.start(name, source.size)
+        progress.start(Path(name).name, source.size)
         lines = reader(how.format or detect(source, how.columns), how.columns)(source)
         count = 0
         for _ in islice(_taken(name, lines, collector, bad), how.limit):
             count += 1
             if count % STRIDE == 0:
-                watch.update(source.position, count)
-        watch.update(source.position, count)
+                progress.update(source.position, count)
+        progress.update(source.position, count)
     if not count and bad.count > before:
         raise InputError(f"{name}: only bad lines; run without --skip-bad to see the first of them")
     if not count:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Protocol, cast
+from typing import IO, TYPE_CHECKING, cast
 
 import pyarrow as pa
 
@@ -77,26 +77,6 @@ class _Raw(io.RawIOBase):
         while not self._poll.poll(PATIENCE):
             pass
         return self._file.read(size)
-
-
-class Watch(Protocol):
-    """Someone who wants to see how far reading is."""
-
-    def start(self, name: str, size: int | None) -> None:
-        """A source of so many bytes (None: unknown) is being read."""
-
-    def update(self, position: int, facts: int) -> None:
-        """So many of its bytes and facts are read."""
-
-
-class Silence:
-    """Watches nothing."""
-
-    def start(self, name: str, size: int | None) -> None:
-        """Pass over it."""
-
-    def update(self, position: int, facts: int) -> None:
-        """Pass over it."""
 
 
 @dataclass(eq=False)

@@ -11,12 +11,13 @@ from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from multiprocessing import get_context, parent_process
-from typing import Any, Protocol, cast
+from typing import Any, cast
 
 import numpy as np
 
 from nqe.errors import NqeError
 from nqe.graph.dataset import SPLITS, Dataset
+from nqe.progress import NoProgress, Progress
 from nqe.query.shapes import SHAPES, named, parse_shape
 from nqe.sampling.block_sampler import Block, BlockMaker
 from nqe.sampling.collector import Quota
@@ -31,16 +32,6 @@ WORLDS: dict[str, tuple[str, str | None]] = {
     "valid": ("train,valid", "train"),
     "test": ("train,valid,test", "train,valid"),
 }
-
-
-class Watch(Protocol):
-    """Someone who wants to see how far sampling is."""
-
-    def start(self, total: int) -> None:
-        """So many queries are wanted."""
-
-    def update(self, done: int, what: str) -> None:
-        """So many are there; this split and shape grew last."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +61,7 @@ def sample(
     settings: SamplingSettings | None = None,
     *,
     workers: int | None = None,
-    watch: Watch | None = None,
+    progress: Progress | None = None,
 ) -> QuerySet:
     """Draw queries of every shape for every split; the same for a seed, whatever the workers."""
     settings = with_counts(settings or SamplingSettings(), dataset)
@@ -83,10 +74,10 @@ def sample(
         for split in splits
         for shape in shapes
     ]
-    if watch is not None:
-        watch.start(sum(quota.wanted for quota in quotas))
+    progress = progress or NoProgress()
+    progress.start("sampling", sum(quota.wanted for quota in quotas))
     with _workers(workshop, workers) as make:
-        _fill(quotas, make, watch)
+        _fill(quotas, make, progress)
     return QuerySet(
         dataset.fingerprint,
         settings,
@@ -151,15 +142,15 @@ def _overlap(quotas: Sequence[Quota]) -> dict[str, int]:
 def _fill(
     quotas: Sequence[Quota],
     make: Callable[[Sequence[Task]], Iterator[Block]],
-    watch: Watch | None,
+    progress: Progress,
 ) -> None:
     """Make blocks in rounds, and take them in the order of the tasks, not of their arrival."""
     while tasks := [task for quota in quotas if quota.open for task in _tasks(quota)]:
         of = {(quota.split, quota.shape): quota for quota in quotas}
         for task, block in zip(tasks, make(tasks), strict=True):
             of[task.split, task.shape].take(block)
-            if watch is not None:
-                watch.update(sum(one.count for one in quotas), f"{task.split} {task.shape}")
+            done = sum(one.count for one in quotas)
+            progress.update(done, done, f"{task.split} {task.shape}")
 
 
 def _tasks(quota: Quota) -> list[Task]:

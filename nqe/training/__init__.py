@@ -1,6 +1,6 @@
 """Training: queries, loss, schedule, loop."""
 
-from nqe.training.progress import Report, Trained, Watch
+from nqe.training.status import Trained, TrainingStatus
 from nqe.training.trainer import train
 
-__all__ = ["Report", "Trained", "Watch", "train"]
+__all__ = ["Trained", "TrainingStatus", "train"]

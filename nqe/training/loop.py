@@ -24,9 +24,9 @@ from nqe.training.learning_rate import rate
 from nqe.training.loss import SoftmaxLoss
 from nqe.training.memory import tidy_memory
 from nqe.training.optimizer import Weights
-from nqe.training.progress import Report, Watch
 from nqe.training.query_sources import Place, Source
 from nqe.training.run_folder import Run, State, end_of
+from nqe.training.status import OnStep, TrainingStatus
 from nqe.training.tensorboard import Board
 from nqe.training.validation import mean_reciprocal_ranks, plain_mean
 
@@ -52,10 +52,10 @@ class Loop:
         board: Board,
         pace: Pace,
         state: State,
-        watch: Watch | None,
+        on_step: OnStep | None,
     ) -> None:
         self.run, self.weights, self.valid, self.state = run, weights, valid, state
-        self.settings, self.processes, self.watch = settings, processes, watch
+        self.settings, self.processes, self.on_step = settings, processes, on_step
         self.board, self.pace = board, pace
         self.model = weights.model
         self.loss = SoftmaxLoss(settings.smoothing, self.model.entity_count)
@@ -181,9 +181,9 @@ class Loop:
         if self.state.step % _TIDY == 0:
             tidy_memory()
         self.pace.count(queries, loss)
-        if self.watch is not None:
+        if self.on_step is not None:
             step, epoch, best = self.state.step, before.place.epoch, before.best
-            self.watch.update(Report(step, self.progress, epoch, self.pace.rate, loss, best))
+            self.on_step(TrainingStatus(step, self.progress, epoch, self.pace.rate, loss, best))
         if self.pace.telling_is_due():
             self._tell_loss()
 

@@ -20,9 +20,9 @@ from nqe.training.distributed import Processes, joined
 from nqe.training.loop import Loop
 from nqe.training.memory import keep_memory
 from nqe.training.optimizer import Weights
-from nqe.training.progress import Trained, Watch
 from nqe.training.query_sources import source_of
 from nqe.training.run_folder import Queries, Run, State, check_new, end_of
+from nqe.training.status import OnStep, Trained
 from nqe.training.tensorboard import Board
 from nqe.training.validation import validation_of
 
@@ -35,7 +35,7 @@ def train(
     *,
     name: str | None = None,
     resume: bool = False,
-    watch: Watch | None = None,
+    on_step: OnStep | None = None,
 ) -> Trained:
     """Train a model on a query set, or on a data set alone, into a RUN folder.
 
@@ -65,7 +65,7 @@ def train(
         return Trained(folder, state.step, 0, state.seconds, state.best)
     keep_memory()
     with joined(device_of(task.settings.train.device)) as processes:
-        return _trained(task, state, processes, watch, began)
+        return _trained(task, state, processes, on_step, began)
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ def _old(
 
 
 def _trained(
-    task: _Task, state: State, processes: Processes, watch: Watch | None, began: float
+    task: _Task, state: State, processes: Processes, on_step: OnStep | None, began: float
 ) -> Trained:
     settings = task.settings.train
     queries = None if task.queries is None else task.queries.folder
@@ -130,7 +130,7 @@ def _trained(
         with Board(
             run.folder if processes.first else None, state.step if task.old else None
         ) as board:
-            loop = Loop(run, weights, valid, settings, processes, board, pace, state, watch)
+            loop = Loop(run, weights, valid, settings, processes, board, pace, state, on_step)
             end = loop.go(source)
             board.add_entities(weights.best, task.dataset.graph)
     return Trained(run.folder, end.step, end.step - state.step, end.seconds, end.best)

@@ -8,30 +8,30 @@ import time
 
 from rich.console import Console
 
-from nqe.cli.progress import AnsweringProgress, TrainingProgress
-from nqe.training import Report
+from nqe.cli.progress import ProgressBar, TrainingBar
+from nqe.training import TrainingStatus
 
 
-def line_of(watch: TrainingProgress | AnsweringProgress) -> str:
+def line_of(bar: TrainingBar | ProgressBar) -> str:
     """The line as it would be shown."""
     output = io.StringIO()
-    progress = watch._progress
+    progress = bar._progress
     Console(width=80, file=output).print(progress.make_tasks_table(progress.tasks))
     return output.getvalue()
 
 
 def test_a_training_tells_epoch_loss_best_rate_and_time_left() -> None:
-    watch = TrainingProgress()
+    bar = TrainingBar()
     for step in range(4):
-        watch.update(Report(12_345 + step, 0.1 + step / 1_000, 12, 3456.0, 5.123, 0.4278))
+        bar.update(TrainingStatus(12_345 + step, 0.1 + step / 1_000, 12, 3456.0, 5.123, 0.4278))
         time.sleep(0.01)
-    line = line_of(watch)
+    line = line_of(bar)
     assert line.startswith("epoch 13, loss 5.123, best MRR 0.428 ")
     assert re.search(r" 10% 3,456 queries/s \d:\d\d:\d\d\n$", line)
 
 
 def test_a_batch_of_queries_tells_how_many_are_answered() -> None:
-    watch = AnsweringProgress()
-    watch.start(200)
-    watch.update(50)
-    assert re.match(r"answering .* 25% 50 queries, [\d,]+/s ", line_of(watch))
+    bar = ProgressBar("queries")
+    bar.start("answering", 200)
+    bar.update(50, 50)
+    assert re.match(r"answering .* 25% 50 queries, [\d,]+/s ", line_of(bar))

@@ -46,19 +46,20 @@ def test_an_entity_that_is_both_easy_and_hard_is_filtered_once() -> None:
     assert ranking.equal.tolist() == [2, 2]
 
 
-def test_a_watch_is_told_of_every_block() -> None:
-    class Watch:
+def test_progress_is_reported_after_every_block() -> None:
+    class Recorder:
         told: list[int] = []  # noqa: RUF012
 
-        def start(self, total: int) -> None:
+        def start(self, task: str, total: int | None) -> None:
+            assert total is not None
             self.told.append(total)
 
-        def update(self, done: int) -> None:
+        def update(self, done: int, items: int, detail: str = "") -> None:
             self.told.append(done)
 
     runner = MatrixRunner(torch.zeros(40, 10))
-    evaluate(runner, table_of([Question(hard=[0])] * 40), block=160, watch=Watch())
-    assert Watch.told == [40, 16, 32, 40]
+    evaluate(runner, table_of([Question(hard=[0])] * 40), block=160, progress=Recorder())
+    assert Recorder.told == [40, 16, 32, 40]
 
 
 def test_nothing_to_rank_is_an_empty_ranking() -> None:

@@ -180,15 +180,15 @@ def test_progress_is_told_of_every_source(read_content: ReadContent) -> None:
     seen: list[tuple[str, int | None]] = []
     progress: list[tuple[int, int]] = []
 
-    class Watch:
-        def start(self, name: str, size: int | None) -> None:
-            seen.append((Path(name).name, size))
+    class Recorder:
+        def start(self, task: str, total: int | None) -> None:
+            seen.append((task, total))
 
-        def update(self, position: int, facts: int) -> None:
-            progress.append((position, facts))
+        def update(self, done: int, items: int, detail: str = "") -> None:
+            progress.append((done, items))
 
     content = "".join(f"a{i},r,b\n" for i in range(5_000))
-    read_content(content, watch=Watch())
+    read_content(content, progress=Recorder())
     assert seen == [("facts", len(content))]
     assert progress[-1] == (len(content), 5_000)
     assert [facts for _, facts in progress] == sorted(facts for _, facts in progress)

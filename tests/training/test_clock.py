@@ -144,12 +144,12 @@ def test_workers_that_end_are_told_and_training_goes_on_from_the_last_checkpoint
     tmp_path: Path,
 ) -> None:
     class Killer:
-        def update(self, report: Any) -> None:
-            if report.step == 3:
+        def update(self, status: Any) -> None:
+            if status.step == 3:
                 for child in multiprocessing.active_children():
                     child.kill()
 
     chosen = settings(shapes=["1p", "2u"], batch=600, steps=9, save_steps=1, evaluate_steps=9)
     with pytest.raises(NqeError, match="a process that draws queries ended, for lack"):
-        train(towns(), tmp_path / "run", settings=chosen, watch=Killer())
+        train(towns(), tmp_path / "run", settings=chosen, on_step=Killer().update)
     assert train(towns(), tmp_path / "run", resume=True).steps == 9

@@ -18,7 +18,7 @@ from nqe.model import Model
 from nqe.model.checkpoint import BEST, LAST, load
 from nqe.query import SHAPES
 from nqe.sampling import load_queries
-from nqe.training import Report, train
+from nqe.training import TrainingStatus, train
 from nqe.training.run_folder import Run
 from nqe.training.validation import mean_reciprocal_ranks, plain_mean, validation_of
 
@@ -31,10 +31,10 @@ def queries(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_rule_is_learnt(tmp_path: Path) -> None:
-    watch = Losses()
+    steps_seen = Losses()
     chosen = settings({"width": 32}, steps=400, evaluate_steps=200, batch=64, loss="full")
-    trained = train(DATASET, tmp_path / "run", settings=chosen, watch=watch)
-    assert np.mean(watch.losses[-20:]) < np.mean(watch.losses[:20]) - 1
+    trained = train(DATASET, tmp_path / "run", settings=chosen, on_step=steps_seen.update)
+    assert np.mean(steps_seen.losses[-20:]) < np.mean(steps_seen.losses[:20]) - 1
     queries = validation_of(DATASET, None, chosen.train)
     assert queries is not None
     names = DATASET.vocabulary
@@ -51,11 +51,11 @@ def test_a_rule_is_learnt(tmp_path: Path) -> None:
 
 
 def test_all_shapes_train_from_a_small_graph(tmp_path: Path) -> None:
-    watch = Losses()
+    steps_seen = Losses()
     bare = Dataset(DATASET.vocabulary, {"train": DATASET.splits["train"]})
     chosen = settings(shapes=[], steps=40, batch=64)
-    train(bare, tmp_path / "run", settings=chosen, watch=watch)
-    assert np.mean(watch.losses[-5:]) < np.mean(watch.losses[:5])
+    train(bare, tmp_path / "run", settings=chosen, on_step=steps_seen.update)
+    assert np.mean(steps_seen.losses[-5:]) < np.mean(steps_seen.losses[:5])
     streams = Run.old(tmp_path / "run").state.place.streams
     assert streams is not None
     assert set(streams) == set(SHAPES) - {"1p"}
@@ -91,10 +91,10 @@ WAYS: dict[str, dict[str, Any]] = {
 def test_the_loss_falls_whichever_way_it_is_trained(
     tmp_path: Path, queries: Path, way: dict[str, Any]
 ) -> None:
-    watch = Losses()
+    steps_seen = Losses()
     chosen = settings(**{"shapes": [], "steps": 90, "evaluate_steps": 90} | way)
-    train(DATASET, tmp_path / "run", queries, chosen, watch=watch)
-    assert np.mean(watch.losses[-10:]) < 0.9 * np.mean(watch.losses[:10])
+    train(DATASET, tmp_path / "run", queries, chosen, on_step=steps_seen.update)
+    assert np.mean(steps_seen.losses[-10:]) < 0.9 * np.mean(steps_seen.losses[:10])
 
 
 def test_by_shape_trains_from_a_graph(tmp_path: Path) -> None:
@@ -148,8 +148,8 @@ def test_a_time_budget_is_used_up_and_has_room_for_the_last_validation(
     class Clock(Losses):
         """A step takes a second."""
 
-        def update(self, report: Report) -> None:
-            super().update(report)
+        def update(self, status: TrainingStatus) -> None:
+            super().update(status)
             now[0] += 1
 
     def slow(*_: object) -> dict[str, float]:
@@ -158,8 +158,8 @@ def test_a_time_budget_is_used_up_and_has_room_for_the_last_validation(
 
     monkeypatch.setattr("nqe.training.loop.mean_reciprocal_ranks", slow)
     chosen = settings(steps=None, minutes=2, evaluate_steps=None, evaluate_minutes=0.5)
-    watch = Clock()
-    trained = train(DATASET, tmp_path / "run", settings=chosen, watch=watch)
+    steps_seen = Clock()
+    trained = train(DATASET, tmp_path / "run", settings=chosen, on_step=steps_seen.update)
     assert now[0] == 120
     assert [one["step"] for one in Run.old(tmp_path / "run").metrics() if "mrr" in one] == [
         30,
@@ -167,12 +167,12 @@ def test_a_time_budget_is_used_up_and_has_room_for_the_last_validation(
         90,
     ]
     assert trained.best == 120
-    progress = [report.progress for report in watch.reports]
+    progress = [status.progress for status in steps_seen.statuses]
     assert progress == sorted(progress)
     assert 0.97 < progress[-1] < 1
     assert train(DATASET, tmp_path / "run", resume=True).new_steps == 0
     longer = replace(chosen, train=replace(chosen.train, minutes=3.0))
-    train(DATASET, tmp_path / "run", settings=longer, resume=True, watch=watch)
+    train(DATASET, tmp_path / "run", settings=longer, resume=True, on_step=steps_seen.update)
     assert now[0] == 180
 
 

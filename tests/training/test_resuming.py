@@ -33,13 +33,13 @@ class Crash(BaseException):
 
 
 class CrashAt:
-    """A watch that ends training after a step."""
+    """Ends training after a step."""
 
     def __init__(self, step: int) -> None:
         self.step = step
 
-    def update(self, report: Any) -> None:
-        if report.step == self.step:
+    def update(self, status: Any) -> None:
+        if status.step == self.step:
             raise Crash
 
 
@@ -137,7 +137,7 @@ def test_a_training_that_breaks_after_any_step_goes_on_the_same(
     tmp_path: Path, queries: Path, chosen: RunSettings, whole: Path, step: int
 ) -> None:
     with pytest.raises(Crash):
-        train(DATASET, tmp_path / "run", queries, chosen, watch=CrashAt(step))
+        train(DATASET, tmp_path / "run", queries, chosen, on_step=CrashAt(step).update)
     trained = train(DATASET, tmp_path / "run", resume=True)
     assert trained.steps == 20
     assert trained.new_steps == 20 - max(4 * ((step - 1) // 4), 6 * ((step - 1) // 6))
@@ -171,13 +171,13 @@ def test_a_training_that_breaks_between_two_checkpoints_goes_on_the_same(
 
 
 class InterruptAt:
-    """A watch that signals to its own process after a step."""
+    """Signals to its own process after a step."""
 
     def __init__(self, step: int, number: signal.Signals) -> None:
         self.step, self.number = step, number
 
-    def update(self, report: Any) -> None:
-        if report.step == self.step:
+    def update(self, status: Any) -> None:
+        if status.step == self.step:
             signal.raise_signal(self.number)
 
 
@@ -193,7 +193,7 @@ def test_an_interrupt_saves_says_how_to_go_on_and_costs_nothing(
 ) -> None:
     before = signal.getsignal(number)
     with pytest.raises(KeyboardInterrupt, match=rf"saved at step {step}; go on .* --resume"):
-        train(DATASET, tmp_path / "run", queries, chosen, watch=InterruptAt(step, number))
+        train(DATASET, tmp_path / "run", queries, chosen, on_step=InterruptAt(step, number).update)
     assert signal.getsignal(number) is before
     assert train(DATASET, tmp_path / "run", resume=True).new_steps == 20 - step
     assert same_weights(tmp_path / "run", whole)
@@ -307,11 +307,11 @@ def test_a_run_that_saved_nothing_begins_anew(
     tmp_path: Path, queries: Path, chosen: RunSettings, whole: Path
 ) -> None:
     with pytest.raises(Crash):
-        train(DATASET, tmp_path / "run", queries, chosen, watch=CrashAt(2))
+        train(DATASET, tmp_path / "run", queries, chosen, on_step=CrashAt(2).update)
     assert not (tmp_path / "run" / LAST).exists()
-    watch = Losses()
-    train(DATASET, tmp_path / "run", resume=True, watch=watch)
-    assert [report.step for report in watch.reports] == list(range(1, 21))
+    steps_seen = Losses()
+    train(DATASET, tmp_path / "run", resume=True, on_step=steps_seen.update)
+    assert [status.step for status in steps_seen.statuses] == list(range(1, 21))
     assert same_weights(tmp_path / "run", whole)
 
 

@@ -136,13 +136,13 @@ class Stop(Exception):
 
 
 class StopAt:
-    """A watch that ends training after a step."""
+    """Ends training after a step."""
 
     def __init__(self, step: int) -> None:
         self.step = step
 
-    def update(self, report: Any) -> None:
-        if report.step == self.step:
+    def update(self, status: Any) -> None:
+        if status.step == self.step:
             raise Stop
 
 
@@ -151,7 +151,7 @@ def test_after_a_resume_metrics_and_tensorboard_show_every_step_once(tmp_path: P
     for step in (1, 2, 5):
         given = None if run.exists() else chosen
         with pytest.raises(Stop):
-            train(DATASET, run, settings=given, resume=run.exists(), watch=StopAt(step))
+            train(DATASET, run, settings=given, resume=run.exists(), on_step=StopAt(step).update)
     train(DATASET, run, resume=True)
     lines = Run.old(run).metrics()
     assert [one["step"] for one in lines if "loss" in one] == list(range(1, 9))
@@ -177,7 +177,12 @@ def test_the_time_of_validating_is_not_the_queries(
         return {"1p": 0.5}
 
     monkeypatch.setattr("nqe.training.loop.mean_reciprocal_ranks", slow)
-    train(DATASET, tmp_path / "run", settings=settings(steps=12, evaluate_steps=4), watch=Clock())
+    train(
+        DATASET,
+        tmp_path / "run",
+        settings=settings(steps=12, evaluate_steps=4),
+        on_step=Clock().update,
+    )
     rates = [one["queries_per_second"] for one in Run.old(tmp_path / "run").metrics()[::2]]
     assert rates == [32, 32, 32]
 

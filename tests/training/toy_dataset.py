@@ -12,7 +12,7 @@ from nqe.graph import Dataset, Fact
 from nqe.model.checkpoint import BEST, LAST, WEIGHTS
 from nqe.sampling import sample, save_queries
 from nqe.settings import RunSettings, SamplingSettings, run_settings
-from nqe.training import Report
+from nqe.training import TrainingStatus
 
 TOWNS, PEOPLE = 6, 60
 MODEL = {"width": 16, "layers": 1, "heads": 2, "feed_forward": 16}
@@ -74,11 +74,11 @@ class Losses:
     """Keeps the loss of every step."""
 
     def __init__(self) -> None:
-        self.reports: list[Report] = []
+        self.statuses: list[TrainingStatus] = []
 
-    def update(self, report: Report) -> None:
-        self.reports.append(report)
+    def update(self, status: TrainingStatus) -> None:
+        self.statuses.append(status)
 
     @property
     def losses(self) -> list[float]:
-        return [report.loss for report in self.reports]
+        return [status.loss for status in self.statuses]
