@@ -8,10 +8,11 @@ from functools import cached_property
 
 from nqe.errors import NqeError
 from nqe.graph import match_many, match_one
+from nqe.graph.arrays import Integers
 from nqe.graph.builder import DatasetBuilder
 from nqe.graph.entity_set import EntitySet
 from nqe.graph.fact import Fact
-from nqe.graph.fact_columns import Facts, Integers, concatenate
+from nqe.graph.fact_columns import Facts, concatenate
 from nqe.graph.index import Index
 from nqe.graph.pattern import Pattern, Patterns
 from nqe.graph.vocabulary import Description, Vocabulary
