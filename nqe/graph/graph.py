@@ -11,7 +11,7 @@ from nqe.graph import match_many, match_one
 from nqe.graph.builder import DatasetBuilder
 from nqe.graph.entity_set import EntitySet
 from nqe.graph.fact import Fact
-from nqe.graph.fact_columns import Facts, Integers, concatenate
+from nqe.graph.fact_columns import Facts, Integers
 from nqe.graph.index import Index
 from nqe.graph.pattern import Pattern, Patterns
 from nqe.graph.vocabulary import Description, Vocabulary
@@ -114,14 +114,3 @@ class Graph:
         in_main[facts.qualifier_fact[facts.value == entity]] = True
         rows: Integers = in_main.nonzero()[0]
         return rows
-
-
-def union(graphs: Sequence[Graph]) -> Graph:
-    """The facts of all graphs, each once; they must share a vocabulary."""
-    first = graphs[0]
-    if not all(graph.vocabulary.same_ids(first.vocabulary) for graph in graphs):
-        raise NqeError("graphs with different vocabularies cannot be joined; import them together")
-    if len(graphs) == 1:
-        return first
-    facts = concatenate(graph.facts for graph in graphs).canonical()
-    return Graph(first.vocabulary, facts)
