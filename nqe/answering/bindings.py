@@ -9,8 +9,9 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from nqe.graph.fact_columns import Integers, offsets, ranges
+from nqe.graph.arrays import Integers
 from nqe.graph.pattern import Kind, Patterns
+from nqe.graph.ragged import offsets, ranges
 from nqe.model.fuzzy_logic import Logic
 from nqe.query.exact_batch import StepTable
 from nqe.query.plan import SLOT, STEP, Op

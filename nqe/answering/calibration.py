@@ -26,12 +26,14 @@ from torch import Tensor
 
 from nqe.errors import StorageError
 from nqe.files import new_file
-from nqe.graph.fact_columns import Facts, Integers
+from nqe.graph.arrays import Integers
+from nqe.graph.fact_columns import Facts
 from nqe.graph.graph import Graph
 from nqe.graph.pattern import FIRST_QUALIFIER
+from nqe.graph.ragged import Ragged
 from nqe.query.plan import STEP
 from nqe.sampling.one_hop import closed_queries
-from nqe.sampling.query_table import QueryTable, Ragged
+from nqe.sampling.query_table import QueryTable
 
 Floats = npt.NDArray[np.float32]
 

@@ -16,15 +16,15 @@ from nqe.answering.calibration_queries import calibration_queries, none_of
 from nqe.answering.reliability import Reliability, measure, rows_at_once, without
 from nqe.errors import NqeError
 from nqe.files import new_file
+from nqe.graph.arrays import Booleans, Integers
 from nqe.graph.dataset import Dataset
-from nqe.graph.entity_set import Booleans
-from nqe.graph.fact_columns import Integers
 from nqe.graph.pattern import FIRST_QUALIFIER
+from nqe.graph.ragged import Ragged
 from nqe.model.checkpoint import CHECKPOINT, checkpoint_of, load
 from nqe.model.embedding_runner import EmbeddingRunner
 from nqe.model.model import Model
 from nqe.query.plan import STEP
-from nqe.sampling.query_table import QueryTable, Ragged
+from nqe.sampling.query_table import QueryTable
 
 Floats = npt.NDArray[np.float64]
 

@@ -8,14 +8,15 @@ import numpy as np
 
 from nqe.answering.calibration import KINDS
 from nqe.errors import NqeError
+from nqe.graph.arrays import Integers
 from nqe.graph.dataset import Dataset
-from nqe.graph.fact_columns import Integers, offsets
 from nqe.graph.graph import Graph
 from nqe.graph.pattern import FIRST_QUALIFIER, Kind
+from nqe.graph.ragged import Ragged, offsets
 from nqe.query.exact_batch import run_table
 from nqe.query.plan import SLOT, STEP
 from nqe.sampling.one_hop import link_queries
-from nqe.sampling.query_table import QueryTable, Ragged
+from nqe.sampling.query_table import QueryTable
 
 
 def calibration_queries(

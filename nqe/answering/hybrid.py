@@ -19,7 +19,7 @@ from nqe.answering.bindings import Bindings, choose_bindings
 from nqe.answering.calibration import MOST, Curve, Totals
 from nqe.answering.predictor import Knowledge
 from nqe.errors import NqeError, choose
-from nqe.graph.fact_columns import Integers
+from nqe.graph.arrays import Integers
 from nqe.graph.graph import Graph
 from nqe.model.fuzzy_logic import Logic, connect, norm_of
 from nqe.query.exact_batch import StepSets, StepTable, run_table

@@ -11,8 +11,7 @@ from torch import Tensor
 
 from nqe.answering.bindings import Bindings
 from nqe.errors import NqeError
-from nqe.graph.entity_set import Booleans
-from nqe.graph.fact_columns import Integers
+from nqe.graph.arrays import Booleans, Integers
 from nqe.graph.graph import Graph
 from nqe.graph.match_many import match
 from nqe.graph.pattern import Kind

@@ -9,9 +9,10 @@ import numpy as np
 
 from nqe.errors import NqeError, choose
 from nqe.evaluation.ranks import FEW, TIES, Above, Floats, Scores, count_above
-from nqe.graph.fact_columns import Integers, offsets, ranges
+from nqe.graph.arrays import Integers
+from nqe.graph.ragged import Ragged, offsets, ranges
 from nqe.progress import NoProgress, Progress
-from nqe.sampling.query_table import QueryTable, Ragged
+from nqe.sampling.query_table import QueryTable
 
 BLOCK = 2**24
 """So many scores exist at a time."""

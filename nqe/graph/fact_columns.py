@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
-Integers = npt.NDArray[np.int64]
+from nqe.graph.arrays import Integers
+from nqe.graph.ragged import offsets, ranges
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,19 +145,3 @@ def empty() -> Facts:
     """No facts."""
     nothing = np.zeros(0, dtype=np.int64)
     return Facts(nothing, nothing, nothing, np.zeros(1, dtype=np.int64), nothing, nothing, nothing)
-
-
-def offsets(lengths: Integers) -> Integers:
-    """Where runs of these lengths start, and where the last one ends."""
-    starts = np.zeros(len(lengths) + 1, dtype=np.int64)
-    np.cumsum(lengths, out=starts[1:])
-    return starts
-
-
-def ranges(starts: Integers, lengths: Integers) -> Integers:
-    """The numbers of each range in turn: start, start + 1, … for its length."""
-    ends = np.cumsum(lengths)
-    total = int(ends[-1]) if len(ends) else 0
-    shifts = np.repeat(starts - ends + lengths, lengths)
-    numbers: Integers = np.arange(total, dtype=np.int64) + shifts
-    return numbers

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from nqe.graph.arrays import Integers
 from nqe.graph.entity_set import EntitySet
 from nqe.graph.fact import Fact
-from nqe.graph.fact_columns import Integers
 from nqe.graph.pattern import Matches, Pattern, Patterns
 from nqe.graph.vocabulary import Vocabulary
 

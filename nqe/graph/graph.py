@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from nqe.errors import NqeError
+from nqe.graph.arrays import Integers
 from nqe.graph.builder import DatasetBuilder
 from nqe.graph.entity_set import EntitySet
 from nqe.graph.fact import Fact
-from nqe.graph.fact_columns import Facts, Integers
+from nqe.graph.fact_columns import Facts
 from nqe.graph.index import Index
 from nqe.graph.match_many import match
 from nqe.graph.match_one import answers, matches

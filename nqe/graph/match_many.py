@@ -8,10 +8,11 @@ from functools import cached_property
 import numpy as np
 
 from nqe.errors import TooManyBindings
-from nqe.graph.entity_set import Booleans, distinct, sorted_contains
-from nqe.graph.fact_columns import Integers, offsets, ranges
+from nqe.graph.arrays import Booleans, Integers
+from nqe.graph.entity_set import distinct, sorted_contains
 from nqe.graph.index import Index
 from nqe.graph.pattern import FIRST_QUALIFIER, OBJECT, SUBJECT, Kind, Matches, Patterns
+from nqe.graph.ragged import offsets, ranges
 
 # So many candidate facts are held at a time: bounds memory, whatever the batch.
 BLOCK = 4_000_000

@@ -9,8 +9,9 @@ from itertools import pairwise
 
 import numpy as np
 
+from nqe.graph.arrays import Integers
 from nqe.graph.entity_set import EntitySet
-from nqe.graph.fact_columns import Integers, offsets
+from nqe.graph.ragged import offsets
 
 Restriction = int | EntitySet | None
 """What may stand in a slot: one entity, one of a set, or anything."""

@@ -10,8 +10,9 @@ import torch
 from torch import Tensor
 
 from nqe.errors import NqeError
-from nqe.graph.fact_columns import Integers, offsets, ranges
+from nqe.graph.arrays import Integers
 from nqe.graph.pattern import Kind
+from nqe.graph.ragged import offsets, ranges
 from nqe.model.devices import moved
 from nqe.model.edge_kinds import edge_kinds
 from nqe.query.exact_batch import StepTable

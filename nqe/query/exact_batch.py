@@ -7,11 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nqe.graph.entity_set import Booleans, EntitySet, distinct, sorted_contains
-from nqe.graph.fact_columns import Integers, offsets, ranges
+from nqe.graph.arrays import Booleans, Integers
+from nqe.graph.entity_set import EntitySet, distinct, sorted_contains
 from nqe.graph.graph import Graph
 from nqe.graph.match_many import match
 from nqe.graph.pattern import Kind, Patterns
+from nqe.graph.ragged import offsets, ranges
 from nqe.query.plan import SLOT, STEP, Op, Plan
 
 

@@ -11,8 +11,8 @@ from typing import Any, assert_never
 import numpy as np
 
 from nqe.errors import NameLookupError, QueryError
+from nqe.graph.arrays import Integers
 from nqe.graph.dataset import Dataset
-from nqe.graph.fact_columns import Integers
 from nqe.graph.graph import Graph
 from nqe.graph.pattern import FIRST_QUALIFIER, Kind, Pattern
 from nqe.graph.vocabulary import Names, Vocabulary

@@ -8,14 +8,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from nqe.graph.arrays import Integers
 from nqe.graph.entity_set import EntitySet
-from nqe.graph.fact_columns import Integers
 from nqe.graph.graph import Graph
+from nqe.graph.ragged import Ragged
 from nqe.query.exact_batch import StepSets, StepTable, run_table
 from nqe.query.plan import Op, Plan
 from nqe.query.shapes import Shape, name_of
 from nqe.sampling.hard_answers import Worlds, hard_and_easy, missing_links, target_sets
-from nqe.sampling.query_table import QueryTable, Ragged
+from nqe.sampling.query_table import QueryTable
 from nqe.sampling.random_walk import Walker
 from nqe.sampling.signature import repeats_itself, signature
 

@@ -7,12 +7,12 @@ from itertools import combinations
 
 import numpy as np
 
-from nqe.graph.entity_set import Booleans, EntitySet, sorted_contains
-from nqe.graph.fact_columns import Integers, offsets
+from nqe.graph.arrays import Booleans, Integers
+from nqe.graph.entity_set import EntitySet, sorted_contains
 from nqe.graph.graph import Graph
+from nqe.graph.ragged import Ragged, offsets
 from nqe.query.exact_batch import StepSets, StepTable, run_table
 from nqe.query.plan import STEP, Op
-from nqe.sampling.query_table import Ragged
 
 
 @dataclass(frozen=True, eq=False)

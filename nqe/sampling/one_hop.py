@@ -6,13 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nqe.graph.entity_set import Booleans
-from nqe.graph.fact_columns import Facts, Integers, concatenate, offsets, ranges
+from nqe.graph.arrays import Booleans, Integers
+from nqe.graph.fact_columns import Facts, concatenate
 from nqe.graph.graph import Graph
 from nqe.graph.match_many import match
 from nqe.graph.pattern import FIRST_QUALIFIER, Kind, Patterns
+from nqe.graph.ragged import Ragged, offsets, ranges
 from nqe.query.plan import Op
-from nqe.sampling.query_table import QueryTable, Ragged
+from nqe.sampling.query_table import QueryTable
 from nqe.sampling.query_table import concatenate as concatenate_tables
 
 NAME = "1p"

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from nqe.figures import new_figure, picture_form
-from nqe.graph.fact_columns import Integers
+from nqe.graph.arrays import Integers
 from nqe.query.plan import SLOT, STEP, Op
 from nqe.query.shapes import shape_order
 from nqe.sampling.query_table import QueryTable

@@ -2,58 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import chain
 
 import numpy as np
 
-from nqe.graph.fact_columns import Integers, offsets, ranges
+from nqe.graph.arrays import Integers
 from nqe.graph.pattern import FIRST_QUALIFIER, Kind
+from nqe.graph.ragged import Ragged, offsets
+from nqe.graph.ragged import concatenate as join
 from nqe.query.exact_batch import StepTable
 from nqe.query.plan import SLOT, STEP, Op, Plan, Step
-
-
-@dataclass(frozen=True, eq=False)
-class Ragged:
-    """Rows of different lengths, one after another."""
-
-    offset: Integers  # (rows + 1,)
-    values: Integers  # (values,) or (values, columns)
-
-    @classmethod
-    def of(cls, rows: Sequence[Integers], columns: int | None = None) -> Ragged:
-        """Rows put one after another; `columns` is their width when they are tables."""
-        empty = np.zeros((0,) if columns is None else (0, columns), dtype=np.int64)
-        lengths = np.fromiter((len(row) for row in rows), dtype=np.int64, count=len(rows))
-        return cls(offsets(lengths), np.concatenate([empty, *rows]))
-
-    def __len__(self) -> int:
-        return len(self.offset) - 1
-
-    def __getitem__(self, row: int) -> Integers:
-        return self.values[self.offset[row] : self.offset[row + 1]]
-
-    @property
-    def lengths(self) -> Integers:
-        """The length of each row."""
-        return np.diff(self.offset)
-
-    @property
-    def owner(self) -> Integers:
-        """For each value the row it stands in."""
-        return np.repeat(np.arange(len(self)), self.lengths)
-
-    def take(self, rows: Integers) -> Ragged:
-        """These rows, in this order."""
-        lengths = self.lengths[rows]
-        return Ragged(offsets(lengths), self.values[ranges(self.offset[rows], lengths)])
-
-
-def join(parts: Sequence[Ragged]) -> Ragged:
-    """The rows of all parts, one part after another."""
-    lengths = np.concatenate([part.lengths for part in parts])
-    return Ragged(offsets(lengths), np.concatenate([part.values for part in parts]))
 
 
 @dataclass(frozen=True, eq=False)

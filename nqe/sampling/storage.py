@@ -27,10 +27,11 @@ from pyarrow import parquet
 
 from nqe.errors import NqeError, StorageError
 from nqe.folders import FolderKind
-from nqe.graph.fact_columns import Integers, offsets
+from nqe.graph.arrays import Integers
 from nqe.graph.pattern import Kind
+from nqe.graph.ragged import Ragged, offsets
 from nqe.query.plan import SLOT, STEP, Op
-from nqe.sampling.query_table import QueryTable, Ragged, concatenate, empty
+from nqe.sampling.query_table import QueryTable, concatenate, empty
 from nqe.sampling.sampler import QuerySet
 from nqe.settings import SLOTS
 

@@ -10,8 +10,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from nqe.errors import NqeError
+from nqe.graph.arrays import Integers
 from nqe.graph.dataset import Dataset
-from nqe.graph.fact_columns import Integers
 from nqe.graph.graph import Graph
 from nqe.graph.pattern import Kind
 from nqe.graph.vocabulary import Vocabulary

@@ -27,11 +27,12 @@ from nqe.answering.calibration import MOST
 from nqe.answering.hybrid import JOINS
 from nqe.errors import NqeError
 from nqe.graph import Fact, Graph
+from nqe.graph.ragged import Ragged
 from nqe.model.fuzzy_logic import LOGICS
 from nqe.query import Plan, execute
 from nqe.query.plan import Op, PlanBuilder
 from nqe.query.shapes import POSITIVE
-from nqe.sampling.query_table import QueryTable, Ragged
+from nqe.sampling.query_table import QueryTable
 
 every_logic = pytest.mark.parametrize("logic", LOGICS)
 every_join = pytest.mark.parametrize("join", JOINS)

@@ -9,10 +9,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from nqe.graph.fact_columns import Integers
+from nqe.graph.arrays import Integers
 from nqe.graph.pattern import Kind
+from nqe.graph.ragged import Ragged
 from nqe.query.plan import STEP, Op
-from nqe.sampling.query_table import QueryTable, Ragged
+from nqe.sampling.query_table import QueryTable
 
 
 @dataclass(frozen=True)

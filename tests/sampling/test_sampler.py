@@ -16,12 +16,12 @@ import nqe
 from nqe.errors import NqeError, StorageError
 from nqe.graph import Dataset, Fact, Graph
 from nqe.graph.pattern import Kind
+from nqe.graph.ragged import Ragged
 from nqe.query import SHAPES, Plan, bind, execute
 from nqe.query.plan import SLOT, STEP, Op
 from nqe.query.shapes import parse_shape
 from nqe.sampling import QuerySet, load_queries, preset, read_queries, sample, sampler, save_queries
 from nqe.sampling.collector import most_links
-from nqe.sampling.query_table import Ragged
 from nqe.sampling.sampler import WORLDS
 from nqe.sampling.signature import repeats_itself, signature
 from nqe.settings import SamplingSettings

@@ -16,8 +16,9 @@ import numpy as np
 
 from nqe.errors import InputError, QueryError, StorageError, choose
 from nqe.files import new_folder
+from nqe.graph.arrays import Integers
 from nqe.graph.dataset import SPLITS
-from nqe.graph.fact_columns import Integers
+from nqe.graph.ragged import Ragged
 from nqe.graph.vocabulary import Vocabulary
 from nqe.query.plan import Plan
 from nqe.query.shapes import Shape, name_of, parse_shape
@@ -29,7 +30,7 @@ from nqe.sampling.exchange.nqe_json_query import (
     read_query,
     write_query,
 )
-from nqe.sampling.query_table import QueryTable, Ragged, concatenate
+from nqe.sampling.query_table import QueryTable, concatenate
 
 FILES = {"train": ("train",), "valid": ("validation", "valid"), "test": ("test",)}
 SPECIAL = ("[PAD]", "[MASK]")

@@ -9,13 +9,15 @@ from pathlib import Path
 import numpy as np
 
 from nqe.errors import InputError
+from nqe.graph.arrays import Integers
 from nqe.graph.dataset import Dataset
-from nqe.graph.fact_columns import Facts, Integers
+from nqe.graph.fact_columns import Facts
 from nqe.graph.pattern import SUBJECT
+from nqe.graph.ragged import Ragged
 from nqe.query.plan import SLOT, STEP
 from nqe.sampling.exchange.tuple_files import NestedFolder
 from nqe.sampling.exchange.tuple_structures import Numbers
-from nqe.sampling.query_table import QueryTable, Ragged
+from nqe.sampling.query_table import QueryTable
 
 # Whose facts the easy and the hard answers to a split's one-hop queries are. An easy answer to a
 # test query may be a fact of train, so later splits keep only what earlier ones do not have.

@@ -20,8 +20,8 @@ import numpy as np
 
 from nqe.errors import InputError
 from nqe.graph.dataset import SPLITS, Dataset
-from nqe.graph.fact_columns import offsets
 from nqe.graph.graph import Graph
+from nqe.graph.ragged import Ragged, offsets
 from nqe.query.exact_batch import run_table
 from nqe.sampling.exchange.betae import read_betae
 from nqe.sampling.exchange.query2box import read_query2box
@@ -29,7 +29,7 @@ from nqe.sampling.exchange.tuple_files import Answers, NestedFolder, Task
 from nqe.sampling.exchange.tuple_graph import from_answers, from_files
 from nqe.sampling.exchange.tuple_structures import Misshapen
 from nqe.sampling.hard_answers import Worlds, hard_and_easy, missing_links, target_sets
-from nqe.sampling.query_table import QueryTable, Ragged, concatenate
+from nqe.sampling.query_table import QueryTable, concatenate
 from nqe.sampling.sampler import WORLDS
 
 # Queries are answered so many at a time.

@@ -16,12 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from nqe.graph.entity_set import Booleans
-from nqe.graph.fact_columns import Integers
+from nqe.graph.arrays import Booleans, Integers
 from nqe.graph.pattern import OBJECT, SUBJECT, Kind
+from nqe.graph.ragged import Ragged
 from nqe.query.plan import SLOT, STEP, Op, Plan, PlanBuilder
 from nqe.query.shapes import name_of
-from nqe.sampling.query_table import Ragged
 
 Nested = Any
 """A letter or number, or a tuple of these."""

@@ -16,12 +16,13 @@ from hypothesis import strategies as st
 import nqe
 from nqe.errors import InputError, NqeError, StorageError
 from nqe.graph import Dataset, Fact
+from nqe.graph.ragged import Ragged
 from nqe.query import SHAPES, execute
 from nqe.query.plan import Op, Plan, PlanBuilder
 from nqe.query.shapes import Shape, parse_shape
 from nqe.sampling import Walker
 from nqe.sampling.exchange import read_published, write_published
-from nqe.sampling.query_table import QueryTable, Ragged
+from nqe.sampling.query_table import QueryTable
 from nqe.sampling.signature import signature
 
 ATLAS = nqe.demo_dataset()

@@ -14,12 +14,13 @@ from hypothesis import strategies as st
 
 from nqe.errors import InputError, StorageError
 from nqe.graph import Dataset, Fact
+from nqe.graph.ragged import Ragged
 from nqe.query import execute
 from nqe.query.shapes import SHAPES, parse_shape
 from nqe.sampling import Walker
 from nqe.sampling.exchange import pickles, read_nested, with_missing_links, write_nested
 from nqe.sampling.exchange.tuple_structures import Misshapen, Structure
-from nqe.sampling.query_table import QueryTable, Ragged
+from nqe.sampling.query_table import QueryTable
 from nqe.sampling.sampler import WORLDS
 from nqe.sampling.signature import signature
 
