@@ -16,9 +16,7 @@ from nqe.graph.graph import Graph
 from nqe.graph.match_many import match
 from nqe.graph.pattern import Kind
 from nqe.graph.vocabulary import Names, Vocabulary
-from nqe.model.batch import Batch
-from nqe.model.model import Model
-from nqe.model.scorer import Comparison
+from nqe.model.model import EntityBlock, Model
 from nqe.query.exact_batch import StepTable
 from nqe.query.plan import SLOT, STEP, Op, Plan
 
@@ -113,8 +111,7 @@ class Knowledge:
             unseen = _translate(slots, column, chosen, numbers)
             lost[slots[unseen, SLOT.STEP]] = True
         with torch.no_grad():
-            batch = Batch.of(StepTable(steps, slots, table.plan_start))
-            vectors: Tensor = self.model(batch.to(self.device))
+            vectors = self.model.encode(StepTable(steps, slots, table.plan_start))
             plan = np.searchsorted(table.plan_start, np.flatnonzero(lost), side="right") - 1
             vectors[torch.from_numpy(plan).to(self.device)] = torch.nan
         return vectors
@@ -129,22 +126,19 @@ class Knowledge:
 
         -∞ for an entity that the model has not seen.
         """
-        table = self._compared
         with torch.no_grad():
-            queries = self.model.compare(vectors.nan_to_num(), slice(0)).queries
-            return Comparison(queries, table.entities[columns], table.bias[columns]).scores()
+            return self.model.score(vectors.nan_to_num(), self._block[columns])
 
     @cached_property
-    def _compared(self) -> Comparison:
+    def _block(self) -> EntityBlock:
         """The graph's entities, ready to be compared."""
         with torch.no_grad():
-            nothing = torch.zeros(0, self.model.settings.width, device=self.device)
-            own = self.model.compare(nothing)
+            own = self.model.entity_block()
             if np.array_equal(self._entity, np.arange(self.model.entity_count)):
                 return own
             numbers = torch.from_numpy(self._entity).to(self.device)
             bias = own.bias[numbers].masked_fill(numbers < 0, -torch.inf)
-            return Comparison(own.queries, own.entities[numbers], bias)
+            return EntityBlock(own.vectors[numbers], bias)
 
 
 def _numbers(own: Names, others: Names) -> Integers:

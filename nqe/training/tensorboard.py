@@ -77,7 +77,7 @@ class Board:
         most = np.argsort(-counts, kind="stable")[:MOST_ENTITIES]
         names = [" ".join(graph.vocabulary.entities.name(one).split()) for one in most.tolist()]
         with torch.no_grad():
-            vectors = model.entities(torch.from_numpy(most).to(model.device)).cpu().numpy()
+            vectors = model.entity_block(torch.from_numpy(most)).vectors.cpu().numpy()
         with told_plainly(self._folder):
             folder = self._folder / "entities"
             folder.mkdir(exist_ok=True)

@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 from random_plans import atom, batches, negated
 from small_models import small_model
 
-from nqe.model import Batch
+from nqe.model.batch import Batch
 from nqe.query.plan import Op, Plan, PlanBuilder
 
 
