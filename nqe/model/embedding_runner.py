@@ -10,8 +10,8 @@ from torch import Tensor
 
 from nqe.model.batch import Batch
 from nqe.model.model import Model
+from nqe.query.exact_batch import StepTable
 from nqe.query.plan import Plan
-from nqe.sampling.query_table import QueryTable
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,9 +25,9 @@ class EmbeddingRunner:
         """How many entities it scores."""
         return self.model.entity_count
 
-    def run(self, queries: QueryTable) -> VectorScores:
-        """The queries' vectors, ready to score entities."""
-        batch = Batch.of(queries.step_table())
+    def run(self, plans: StepTable) -> VectorScores:
+        """The vectors of the plans, ready to score entities."""
+        batch = Batch.of(plans)
         batch.check(self.model.entity_count, self.model.relation_count)
         self.model.eval()
         with torch.inference_mode():

@@ -163,8 +163,8 @@ def test_a_runner_refuses_queries_of_a_larger_graph() -> None:
     graph = Graph.of([Fact(f"e{n}", "r", f"e{n + 1}") for n in range(20)])
     table = closed_queries(graph.facts)
     with pytest.raises(NqeError, match="entity number 20 is not one of the model's 12"):
-        EmbeddingRunner(MODELS["product", "dual"]).run(table)
-    scores = EmbeddingRunner(small_model()).run(table.take(np.arange(3)))
+        EmbeddingRunner(MODELS["product", "dual"]).run(table.step_table())
+    scores = EmbeddingRunner(small_model()).run(table.take(np.arange(3)).step_table())
     assert scores.block(2, 7).shape == (3, 5)
 
 
