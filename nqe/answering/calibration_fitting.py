@@ -135,7 +135,7 @@ def draw(model: Model, table: QueryTable, stated: Ragged, rng: np.random.Generat
     steps = table.steps.values[table.steps.offset[:-1]]
     place = steps[:, STEP.RELATION] * KINDS + np.minimum(steps[:, STEP.ASKED], FIRST_QUALIFIER)
     for rows in rows_at_once(len(table), model.entity_count):
-        scores = runner.run(table.take(rows)).block(0, model.entity_count).cpu()
+        scores = runner.run(table.take(rows).step_table()).block(0, model.entity_count).cpu()
         parts.append(_drawn(scores, table.easy.take(rows), stated.take(rows), place[rows], rng))
     return Samples(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 

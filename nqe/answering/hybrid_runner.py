@@ -9,8 +9,10 @@ import torch
 from torch import Tensor
 
 from nqe.answering.answerer import Answerer
-from nqe.answering.hybrid import HybridRun, parts
-from nqe.sampling.query_table import QueryTable
+from nqe.answering.hybrid import parts
+from nqe.graph.pattern import Kind
+from nqe.query.exact_batch import StepTable
+from nqe.query.plan import SLOT, STEP
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,15 +26,11 @@ class HybridRunner:
         """How many entities it scores."""
         return self.answerer.graph.entity_count
 
-    def run(self, queries: QueryTable) -> RowScores:
-        """The probabilities of all entities for each query."""
-        sizes = queries.steps.lengths
-        everything = np.arange(len(queries))
-        some = [queries.take(everything[part]) for part in parts(sizes, self.entity_count)]
-        return RowScores(torch.cat([self._run(table).targets() for table in some]))
-
-    def _run(self, queries: QueryTable) -> HybridRun:
-        return self.answerer.run_table(queries.step_table())
+    def run(self, plans: StepTable) -> RowScores:
+        """The probabilities of all entities for each plan."""
+        blocks = parts(np.diff(plans.plan_start), self.entity_count)
+        tables = [_slice(plans, block) for block in blocks]
+        return RowScores(torch.cat([self.answerer.run_table(one).targets() for one in tables]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,3 +42,15 @@ class RowScores:
     def block(self, first: int, last: int) -> Tensor:
         """Those of a range of entities."""
         return self.rows[:, first:last]
+
+
+def _slice(table: StepTable, plans: slice) -> StepTable:
+    """Consecutive plans of a table, numbered from 0."""
+    plan_start = table.plan_start[plans.start : plans.stop + 1]
+    first, last = int(plan_start[0]), int(plan_start[-1])
+    inside = (table.slots[:, SLOT.STEP] >= first) & (table.slots[:, SLOT.STEP] < last)
+    steps, slots = table.steps[first:last].copy(), table.slots[inside]
+    steps[steps[:, STEP.PARENT] >= 0, STEP.PARENT] -= first
+    slots[:, SLOT.STEP] -= first
+    slots[slots[:, SLOT.KIND] == Kind.SET, SLOT.FILLER] -= first
+    return StepTable(steps, slots, plan_start - first)

@@ -19,8 +19,9 @@ from nqe.cli.app import app
 from nqe.cli.models import RunModel
 from nqe.errors import NqeError
 from nqe.graph import Dataset
+from nqe.query.exact_batch import StepTable
 from nqe.query.plan import STEP
-from nqe.sampling import QueryTable, sample, save_queries
+from nqe.sampling import sample, save_queries
 from nqe.settings import SamplingSettings
 
 SHAPES = ("1p", "2p", "2in", "And(P(P()), P(), Not(P()))")
@@ -35,8 +36,8 @@ class RandomRunner:
         self.scores = torch.randn(997, entity_count, generator=random)
         self.entity_count = entity_count
 
-    def run(self, queries: QueryTable) -> Scored:
-        relation = queries.steps.values[queries.steps.offset[:-1], STEP.RELATION]
+    def run(self, plans: StepTable) -> Scored:
+        relation = plans.steps[plans.plan_start[:-1], STEP.RELATION]
         return Scored(self.scores[torch.from_numpy(relation) % len(self.scores)])
 
 

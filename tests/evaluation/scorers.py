@@ -12,6 +12,7 @@ from torch import Tensor
 from nqe.graph.arrays import Integers
 from nqe.graph.pattern import Kind
 from nqe.graph.ragged import Ragged
+from nqe.query.exact_batch import StepTable
 from nqe.query.plan import STEP, Op
 from nqe.sampling.query_table import QueryTable
 
@@ -80,6 +81,6 @@ class MatrixRunner:
     def entity_count(self) -> int:
         return self.scores.shape[1]
 
-    def run(self, queries: QueryTable) -> MatrixScores:
-        relation = queries.steps.values[queries.steps.offset[:-1], STEP.RELATION]
+    def run(self, plans: StepTable) -> MatrixScores:
+        relation = plans.steps[plans.plan_start[:-1], STEP.RELATION]
         return MatrixScores(self.scores[torch.from_numpy(relation)], self.sizes)

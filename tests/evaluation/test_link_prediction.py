@@ -15,8 +15,8 @@ from torch import Tensor
 from nqe.errors import NqeError
 from nqe.evaluation import predict_links
 from nqe.graph import Dataset, Fact
+from nqe.query.exact_batch import StepTable
 from nqe.query.plan import SLOT, STEP
-from nqe.sampling.query_table import QueryTable
 
 splits = st.fixed_dictionaries(
     {
@@ -50,10 +50,10 @@ class KeyRunner:
     def __init__(self, entity_count: int) -> None:
         self.entity_count = entity_count
 
-    def run(self, queries: QueryTable) -> KeyScores:
+    def run(self, plans: StepTable) -> KeyScores:
         keys = []
-        for row in range(len(queries)):
-            slots, step = queries.slots[row], queries.steps[row][0]
+        for row, step in enumerate(plans.steps):
+            slots = plans.slots[plans.slots[:, SLOT.STEP] == row]
             parts, attributes = slots[:, SLOT.FILLER].tolist(), slots[2:, SLOT.ATTRIBUTE].tolist()
             asked = min(int(step[STEP.ASKED]), 2)
             keys.append(key_of(parts, attributes, int(step[STEP.RELATION]), asked))
