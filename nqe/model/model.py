@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from nqe.errors import NqeError
-from nqe.graph.fact_columns import Integers
+from nqe.graph.arrays import Integers
 from nqe.graph.pattern import Kind
 from nqe.graph.vocabulary import Vocabulary
 from nqe.model.fuzzy_logic import Logic, Product

@@ -158,9 +158,8 @@ def test_a_logic_blind_model_takes_not_and_for_or() -> None:
     model = small_model(logic="mean")
     plans = [negated(op, [atom(2), atom(3, 1)]) for op in (Op.AND, Op.OR)]
     with torch.no_grad():
-        results = model.encode_steps(StepTable.of(plans)).view(
-            2, 4, -1
-        )  # two atoms, their join, its Not
+        results = model.encode_steps(StepTable.of(plans))
+    results = results.view(2, 4, -1)  # of each plan two atoms, their connective and its negation
     torch.testing.assert_close(results[0], results[1])
     torch.testing.assert_close(results[0, 3], results[0, 2])
     torch.testing.assert_close(results[0, 2], results[0, :2].mean(0))
