@@ -68,7 +68,7 @@ class Board:
                 self._write(step=step, summary=self._summary(value=shown))
 
     def add_entities(self, model: Model, graph: Graph) -> None:
-        """The vectors of the entities that most facts hold, for the projector."""
+        """Write the vectors of the most frequent entities for the projector."""
         if self._writer is None:
             return
         facts = graph.facts
