@@ -141,7 +141,7 @@ def log_loss(model: Model, curve: Curve, dataset: Dataset, known: bool) -> float
     rng = np.random.default_rng(7)
     table, stated = calibration_queries(dataset, "test", "train,valid", 300, rng)
     stated = stated if known else none_of(len(table))
-    scores = EmbeddingRunner(model).run(table).block(0, model.entity_count)
+    scores = EmbeddingRunner(model).run(table.plans).block(0, model.entity_count)
     scores = without(scores, stated)
     curve.to_probabilities(scores, curve.of_queries(table, stated))
     right, open_ = torch.zeros(scores.shape), torch.ones(scores.shape, dtype=torch.bool)
