@@ -20,9 +20,10 @@ from nqe.graph.arrays import Booleans, Integers
 from nqe.graph.dataset import Dataset
 from nqe.graph.pattern import FIRST_QUALIFIER
 from nqe.graph.ragged import Ragged
-from nqe.model.checkpoint import CHECKPOINT, checkpoint_of, load
+from nqe.model.checkpoint import load
 from nqe.model.embedding_runner import EmbeddingRunner
 from nqe.model.model import Model
+from nqe.run_folders import CHECKPOINT, checkpoint_of
 from nqe.sampling.query_table import QueryTable
 
 Floats = npt.NDArray[np.float64]

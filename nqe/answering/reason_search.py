@@ -14,7 +14,7 @@ from nqe.answering.hybrid import Chances, HybridRun
 from nqe.graph.entity_facts import labelled
 from nqe.graph.graph import Graph
 from nqe.graph.pattern import Pattern
-from nqe.query.exact import Result, execute
+from nqe.query.exact import Result
 from nqe.query.plan import Op, Plan, Step
 from nqe.query.proof import Proof, prove
 from nqe.query.step_text import step_words
@@ -122,12 +122,11 @@ class Support:
 class Explainer:
     """Explains what one run of one plan gave."""
 
-    def __init__(self, plan: Plan, run: HybridRun) -> None:
-        self.plan, self.run = plan, run
-        self.graph = run.knowledge.graph
-        self.result: Result = execute(plan, self.graph)
+    def __init__(self, result: Result, run: HybridRun) -> None:
+        self.result, self.plan, self.run = result, result.plan, run
+        self.graph = run.predictor.graph
         # What is certain is proved without negations, though the exact answers have some.
-        self.certain = Result(plan, self.graph, tuple(run.certain.sets()))
+        self.certain = Result(self.plan, self.graph, tuple(run.certain.sets()))
 
     def reason(self, entity: int, number: int | None = None) -> Reason:
         """Why an entity is as likely as it is, in a step's set or in the target's."""
@@ -158,7 +157,7 @@ class Explainer:
     def _projection(self, number: int, step: Step, entity: int) -> Reason:
         """By the binding that gives the entity its best chance."""
         bindings = self.run.bindings(np.array([number]))
-        chances = Chances.of(bindings, self.run.knowledge, self.run.curve)
+        chances = Chances.of(bindings, self.run.predictor, self.run.curve)
         alone = chances.column(entity).cpu()  # (bindings,)
         pairs = torch.stack((torch.from_numpy(bindings.weight), alone), 1)[..., None]
         best = int(self.run.norm.conjoin(pairs)[:, 0].argmax())

@@ -6,7 +6,19 @@ from typing import Annotated
 
 import typer
 
-from nqe.cli import answering, asking, demo, evaluations, graphs, questions, samples, training
+from nqe.cli import (
+    ask,
+    calibrate,
+    demo,
+    evaluations,
+    explain,
+    graphs,
+    plan_sparql,
+    samples,
+    score_suggest,
+    shell,
+    training,
+)
 from nqe.version import VERSION
 
 HELP = """Answer logical questions over incomplete graphs of statements with qualifiers.
@@ -40,11 +52,18 @@ def options(
     """Options of the program itself."""
 
 
-graphs.add_to(app)
-asking.add_to(app)
-questions.add_to(app)
-samples.add_to(app)
-training.add_to(app)
-evaluations.add_to(app)
-answering.add_to(app)
-demo.add_to(app)
+# In the order in which `nqe --help` lists them.
+for group in (
+    graphs,
+    ask,
+    explain,
+    shell,
+    score_suggest,
+    plan_sparql,
+    samples,
+    training,
+    calibrate,
+    evaluations,
+    demo,
+):
+    group.add_to(app)

@@ -124,7 +124,8 @@ def _train(dataset: Dataset, output: str, seconds: float) -> None:
 
 def _predict(dataset: Dataset, place: Path) -> None:
     """Answer questions whose answers the train split does not state, and explain one of them."""
-    from nqe.answering import Answerer, calibrate, explain
+    from nqe.answering import calibrate, explain
+    from nqe.answering import open as open_answerer
     from nqe.query import execute
 
     measured = calibrate(place, dataset)
@@ -132,7 +133,7 @@ def _predict(dataset: Dataset, place: Path) -> None:
         f"calibrated: probabilities are off by {measured.after.error:.3f} on average, before by "
         f"{measured.before.error:.3f}"
     )
-    answerer = Answerer.load(place, dataset, facts="train")
+    answerer = open_answerer(place, graph=dataset, facts="train")
     for question, query in HELD_OUT:
         printing.heading(question)
         printing.say(query)
@@ -142,7 +143,7 @@ def _predict(dataset: Dataset, place: Path) -> None:
             (
                 one.name,
                 f"{one.probability:.3f}",
-                "stated" if one.known else "predicted",
+                one.source,
                 "true" if one.entity in true else "",
             )
             for one in answers
@@ -155,7 +156,8 @@ def _predict(dataset: Dataset, place: Path) -> None:
 
 def _ask(graph: Graph, question: str, query: str) -> None:
     """Show a question, its plan, its answers, and why the first is one."""
-    from nqe.cli.answers import Asker
+    from nqe.answering import Answerer, Request
+    from nqe.cli.print_answers import AnswerPrinter
     from nqe.query import execute
     from nqe.query.drawing import text_tree
 
@@ -165,7 +167,8 @@ def _ask(graph: Graph, question: str, query: str) -> None:
     printing.say()
     printing.say(text_tree(result.plan, graph.vocabulary))
     printing.say()
-    Asker(graph, top=12).show(query)
+    printer = AnswerPrinter(Answerer(graph), Request(query, top=12))
+    printer.print(query, printer.answer([query])[0])
     if len(result):
         printing.say(f"\nWhy {result.labels[0]}:")
         printing.say(str(result.proof(int(result.answers[0]))))

@@ -7,21 +7,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from nqe.answering.open_graph import open_dataset
+from nqe.answering.request import EMBEDDING, HYBRID
 from nqe.cli import printing
-from nqe.cli.choices import (
-    EMBEDDING,
-    HYBRID,
+from nqe.cli.options import (
     DeviceOption,
     GraphOption,
     JsonOption,
     RunArgument,
-    open_dataset,
 )
-from nqe.cli.models import RunModel
 from nqe.cli.results import View, check_among, check_format, print_sheets, refuse_options
 from nqe.errors import NqeError
 
 if TYPE_CHECKING:
+    from nqe.answering import OpenedRun
     from nqe.evaluation import Ranking, Runner
     from nqe.sampling import QueryTable
 
@@ -110,12 +109,15 @@ def evaluate(
     answers = answers or "hard"
     check_among("answers", answers, ("hard", "easy"))
     mode = _check_mode(mode or EMBEDDING, facts)
-    model = RunModel.load(run, device)
+    from nqe.answering import OpenedRun
+
+    model = OpenedRun.load(run, device)
     manifest = _check_queries(model, queries, graph)
     table = _part(_queries(queries, split), shapes, limit, queries)
-    runner, known = model.runner, None
+    runner: Runner = model.runner
+    known = None
     if mode == HYBRID:
-        place = graph or (manifest["dataset"] if model.named is None else None)
+        place = graph or (manifest["dataset"] if model.dataset_name is None else None)
         runner, known = _hybrid(model, queries, place, split, facts)
     ranking = _rank(runner, table, answers)
     about = {
@@ -131,7 +133,7 @@ def evaluate(
     }
     # Kept before it is shown, as a picture may fail.
     kept = None
-    if model.is_run and answers == "hard" and not (shapes or limit or facts):
+    if model.keeps_reports and answers == "hard" and not (shapes or limit or facts):
         name = f"{split}-{_name(queries)}" + ("-hybrid" if mode == HYBRID else "")
         kept = keep(Path(run), name, view.standard(ranking, about))
     view.show(ranking, about)
@@ -194,8 +196,10 @@ def _evaluate_links(run: str, name: str, split: str, view: View, device: str) ->
 
     dataset = open_dataset(name)
     dataset.split(split)
-    model = RunModel.load(run, device)
-    model.check(name, dataset.fingerprint)
+    from nqe.answering import OpenedRun
+
+    model = OpenedRun.load(run, device)
+    model.check_fingerprint(name, dataset.fingerprint)
     model.check_vocabulary(name, dataset)
     known = _name(name).lower().partition(".")[0]
     about = {
@@ -213,7 +217,7 @@ def _evaluate_links(run: str, name: str, split: str, view: View, device: str) ->
         printing.json_block(report.to_json())
     else:
         print_sheets([link_sheet(report)], view.form)
-    if model.is_run and view.ties == "realistic":
+    if model.keeps_reports and view.ties == "realistic":
         _note_kept(keep(Path(run), f"{split}-{_name(name)}-link-prediction", report))
 
 
@@ -225,10 +229,11 @@ def _check_mode(mode: str, facts: str | None) -> str:
 
 
 def _hybrid(
-    model: RunModel, queries: str, place: str | None, split: str, facts: str | None
+    model: OpenedRun, queries: str, place: str | None, split: str, facts: str | None
 ) -> tuple[Runner, str]:
     """The hybrid runner over the facts known of a split, and which those are."""
-    from nqe.answering import HybridRunner
+    from nqe.answering import Answerer, HybridRunner
+    from nqe.cli.open_run import note_calibration
     from nqe.sampling.storage import check_fingerprint
 
     dataset = model.dataset(place)
@@ -236,8 +241,9 @@ def _hybrid(
     if facts is None:
         known = KNOWN.get(split, ("train",))
         facts = ",".join(name for name in known if name in dataset.splits) or "none"
-    model.note_calibration()
-    return HybridRunner(model.answerer(dataset, facts)), facts
+    answerer = Answerer(dataset, model.model, facts=facts, calibration=model.calibration)
+    note_calibration(model.place, answerer)
+    return HybridRunner(answerer), facts
 
 
 def _rank(runner: Runner, table: QueryTable, answers: str) -> Ranking:
@@ -254,12 +260,12 @@ def _queries(folder: str, split: str) -> QueryTable:
     return load_queries(folder, split)
 
 
-def _check_queries(model: RunModel, queries: str, graph: str | None) -> dict[str, Any]:
+def _check_queries(model: OpenedRun, queries: str, graph: str | None) -> dict[str, Any]:
     """The manifest of a query set that fits the model: both are of the same graph."""
     from nqe.sampling.storage import check_fingerprint, read_manifest
 
     manifest = read_manifest(queries)
-    model.check(queries, manifest["fingerprint"])
+    model.check_fingerprint(queries, manifest["fingerprint"])
     place = graph or (manifest["dataset"] if model.fingerprint is None else None)
     if place is None and model.fingerprint is None:
         raise NqeError(f"{queries}: does not say where its graph is; name it with --graph")

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from nqe.answering.open_graph import open_dataset
 from nqe.cli import printing
-from nqe.cli.choices import GraphArgument, open_dataset
+from nqe.cli.options import GraphArgument
 from nqe.errors import NqeError
 
 if TYPE_CHECKING:
@@ -131,7 +132,7 @@ def _calibrate(trained: Trained, dataset: Dataset) -> None:
     from nqe.answering import calibrate
     from nqe.answering.calibration import FILE
     from nqe.answering.calibration_fitting import learnt_from_valid
-    from nqe.model.checkpoint import checkpoint_of
+    from nqe.run_folders import checkpoint_of
     from nqe.training.run_folder import Run
 
     folder = checkpoint_of(trained.folder)

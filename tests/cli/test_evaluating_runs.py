@@ -11,7 +11,8 @@ from helpers import nqe, told, well
 
 import nqe as package
 from nqe.model import new_model, save_pretrained
-from nqe.model.checkpoint import BEST, RUN, Card
+from nqe.model.checkpoint import Card
+from nqe.run_folders import BEST, RUN
 from nqe.settings import ModelSettings, RunSettings
 
 ATLAS = package.demo_dataset()

@@ -15,8 +15,8 @@ from torch import Tensor
 from typer.testing import CliRunner
 
 import nqe
+from nqe.answering import OpenedRun
 from nqe.cli.app import app
-from nqe.cli.models import RunModel
 from nqe.errors import NqeError
 from nqe.graph import Dataset
 from nqe.query.step_table import StepTable
@@ -48,11 +48,11 @@ class Scored:
         return self.scores[:, first:last]
 
 
-class RandomModel(RunModel):
+class RandomModel(OpenedRun):
     """A model of which the vocabulary alone is there."""
 
     @property
-    def runner(self) -> RandomRunner:
+    def runner(self) -> Any:
         return RandomRunner(ord(self.place[-1]), len(ATLAS.vocabulary.entities))
 
 
@@ -77,13 +77,14 @@ def models(monkeypatch: pytest.MonkeyPatch) -> None:
         return RandomModel(
             place=run,
             model=NAMES,
-            named="atlas",
+            calibration=None,
+            dataset_name="atlas",
             fingerprint=None if bare else ATLAS.fingerprint,
             trained_on="train",
-            is_run=not bare,
+            keeps_reports=not bare,
         )
 
-    monkeypatch.setattr(RunModel, "load", load)
+    monkeypatch.setattr(OpenedRun, "load", load)
 
 
 def typed(*words: str | Path) -> str:

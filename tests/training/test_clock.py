@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from toy_dataset import settings, towns
 
 from nqe.errors import NqeError
-from nqe.model.checkpoint import LAST
+from nqe.run_folders import LAST
 from nqe.settings import TrainSettings
 from nqe.training import train
 from nqe.training.clock import TELL_SECONDS, Pace

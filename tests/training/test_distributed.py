@@ -12,7 +12,7 @@ import torch
 from helpers import ENVIRONMENT
 from toy_dataset import settings, town_queries, towns, weights
 
-from nqe.model.checkpoint import BEST, LAST
+from nqe.run_folders import BEST, LAST
 from nqe.settings import RunSettings
 from nqe.training import train
 from nqe.training.run_folder import Run

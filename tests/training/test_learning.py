@@ -15,8 +15,9 @@ from toy_dataset import Losses, same_weights, settings, town_queries, towns, wei
 from nqe.errors import NqeError
 from nqe.graph import Dataset
 from nqe.model import Model, NQEModel, new_model
-from nqe.model.checkpoint import BEST, LAST, load
+from nqe.model.checkpoint import load
 from nqe.query import SHAPES
+from nqe.run_folders import BEST, LAST
 from nqe.sampling import load_queries
 from nqe.training import TrainingStatus, train
 from nqe.training.run_folder import Run

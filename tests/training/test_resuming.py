@@ -18,7 +18,8 @@ from toy_dataset import Losses, same_weights, settings, town_queries, towns, wei
 
 from nqe.errors import NqeError
 from nqe.graph import Dataset
-from nqe.model.checkpoint import BEST, LAST, load
+from nqe.model.checkpoint import load
+from nqe.run_folders import BEST, LAST
 from nqe.settings import RunSettings, read_settings
 from nqe.training import train
 from nqe.training.run_folder import Run

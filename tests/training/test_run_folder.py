@@ -15,7 +15,8 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 from toy_dataset import settings, town_queries, towns
 
 from nqe.errors import StorageError
-from nqe.model.checkpoint import BEST, LAST, load
+from nqe.model.checkpoint import load
+from nqe.run_folders import BEST, LAST
 from nqe.settings import read_settings
 from nqe.training import train
 from nqe.training.run_folder import Run

@@ -9,7 +9,8 @@ import torch
 from safetensors.torch import load_file
 
 from nqe.graph import Dataset, Fact
-from nqe.model.checkpoint import BEST, LAST, WEIGHTS
+from nqe.model.checkpoint import WEIGHTS
+from nqe.run_folders import BEST, LAST
 from nqe.sampling import sample, save_queries
 from nqe.settings import RunSettings, SamplingSettings, run_settings
 from nqe.training import TrainingStatus

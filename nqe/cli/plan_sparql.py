@@ -1,19 +1,14 @@
-"""Commands about questions: plan, sparql, shapes, shell."""
+"""The commands `nqe plan`, `nqe sparql` and `nqe shapes`: how a question is answered."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from nqe.cli import printing
-from nqe.cli.choices import FactsOption, GraphArgument, JsonOption, open_dataset
-
-if TYPE_CHECKING:
-    from nqe.graph import Graph
-
-QueryArgument = Annotated[str, typer.Argument(metavar="QUERY", help="A query, as ?x: p(?x, a).")]
+from nqe.cli.options import JsonOption, PlaceArgument, QueryArgument
 
 
 def add_to(app: typer.Typer) -> None:
@@ -21,11 +16,10 @@ def add_to(app: typer.Typer) -> None:
     app.command()(plan)
     app.command()(sparql)
     app.command()(shapes)
-    app.command()(shell)
 
 
 def plan(
-    graph: GraphArgument,
+    place: PlaceArgument,
     query: QueryArgument,
     svg: Annotated[str | None, typer.Option("--svg", help="Write a picture to this file.")] = None,
     mermaid: Annotated[bool, typer.Option("--mermaid", help="Print a Mermaid graph.")] = False,
@@ -34,13 +28,14 @@ def plan(
 
     Example: nqe plan atlas '?x: borders(?x, ?y) and speaks(?y, German)' --mermaid
     """
+    from nqe.answering.open_graph import open_dataset
     from nqe.files import new_file
     from nqe.query import bind
     from nqe.query.drawing import mermaid as to_mermaid
     from nqe.query.drawing import text_tree
     from nqe.query.svg import svg as to_svg
 
-    vocabulary = open_dataset(graph).vocabulary
+    vocabulary = open_dataset(place).vocabulary
     bound = bind(query, vocabulary)
     if svg is not None:
         with new_file(Path(svg)) as temporary:
@@ -56,7 +51,7 @@ def plan(
 
 
 def sparql(
-    graph: GraphArgument,
+    place: PlaceArgument,
     query: QueryArgument,
     model: Annotated[
         str, typer.Option("--model", help="wikidata (statement nodes) or rdf12 (annotations).")
@@ -66,10 +61,11 @@ def sparql(
 
     Example: nqe sparql atlas '?x: borders(?x, France)'
     """
+    from nqe.answering.open_graph import open_dataset
     from nqe.query import bind
     from nqe.query.sparql import sparql as to_sparql
 
-    vocabulary = open_dataset(graph).vocabulary
+    vocabulary = open_dataset(place).vocabulary
     printing.say(to_sparql(bind(query, vocabulary), vocabulary, model).rstrip())
 
 
@@ -85,14 +81,3 @@ def shapes(as_json: JsonOption = False) -> None:
         return
     rows = [(name, tree, "negation" if name in NEGATIVE else "") for name, tree in SHAPES.items()]
     printing.table(("shape", "tree", ""), rows)
-
-
-def shell(graph: GraphArgument, facts: FactsOption = "all") -> None:
-    """Ask questions one after another, with completion and history.
-
-    Example: nqe shell atlas
-    """
-    from nqe.cli.shell import run_shell
-
-    known: Graph = open_dataset(graph).known(facts)
-    run_shell(known, graph)
