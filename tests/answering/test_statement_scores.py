@@ -44,7 +44,7 @@ def test_each_slot_is_asked_for_with_the_others_given() -> None:
 
 
 def test_a_statement_is_scored_the_same_whether_or_not_a_fact_says_it() -> None:
-    calibration = answerer().calibration
+    calibration = answerer().neural.calibration
     known = Answerer(DATASET, country_model(), facts="train", calibration=calibration)
     unknown = Answerer(DATASET, country_model(), facts="none", calibration=calibration)
     one, other = (score(asked, "borders(France, Spain)") for asked in (known, unknown))
