@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -52,6 +55,34 @@ def nqe(
         env=ENVIRONMENT | (env or {}),
     )
     return Run(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """A block in which SIGINT interrupts, also where the tests were started with it ignored.
+
+    A shell ignores SIGINT for what it starts in the background (`nohup make test &`), and a
+    process that is started within the block does not inherit that.
+    """
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def start(*arguments: str | Path, cwd: Path) -> subprocess.Popen[bytes]:
+    """Start `nqe` in a process that Ctrl-C can interrupt, with all three streams as pipes."""
+    with interruptible():
+        return subprocess.Popen(
+            [*COMMAND, *map(str, arguments)],
+            cwd=cwd,
+            env=ENVIRONMENT,
+            bufsize=0,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
 
 
 def well(run: Run) -> str:
