@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from forked_nqe import forked_program
+
 from nqe.graph import Dataset
 
 
@@ -37,6 +39,11 @@ class Run:
     err: str
 
 
+def quick_command() -> tuple[str, ...]:
+    """The command `nqe` without the start of Python, where processes can be forked safely."""
+    return (str(forked_program()),) if sys.platform == "linux" else COMMAND
+
+
 def nqe(
     *arguments: str | Path,
     cwd: Path,
@@ -44,9 +51,13 @@ def nqe(
     env: dict[str, str] | None = None,
     before: tuple[str, ...] = (),
 ) -> Run:
-    """Run `nqe` in a process of its own; `before` is what stands before it."""
+    """Run `nqe` in a process of its own; `before` is what stands before it.
+
+    Python is started anew only if the environment changes or something stands before.
+    """
+    program = COMMAND if before or env else quick_command()
     done = subprocess.run(
-        [*before, *COMMAND, *map(str, arguments)],
+        [*before, *program, *map(str, arguments)],
         cwd=cwd,
         input=given,
         capture_output=True,
