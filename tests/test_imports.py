@@ -8,7 +8,16 @@ from pathlib import Path
 
 import pytest
 
-TOP_MODULES = ("errors", "version", "files", "folders", "figures", "progress", "run_folders")
+TOP_MODULES = (
+    "errors",
+    "version",
+    "files",
+    "folders",
+    "figures",
+    "progress",
+    "cores",
+    "run_folders",
+)
 ORDER = (
     "settings",
     "graph",

@@ -38,6 +38,8 @@ LEAST = 0.05
 """The least slope: a higher score is never less likely."""
 RIDGE = 1e-3
 _STEPS = 60
+_CONVERGED = 1e-10
+"""Steps of the fit end when no coefficient changes by more."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -213,6 +215,8 @@ def _newton(features: Floats, right: Floats, weight: Floats, values: Floats) -> 
         curvature = (features * (weight * told * (1 - told))[:, None]).T @ features
         step = np.linalg.solve(curvature + RIDGE * np.eye(len(values)), gradient - RIDGE * values)
         values = values + np.clip(step, -1, 1)
+        if np.abs(step).max() < _CONVERGED:
+            break
     return values
 
 

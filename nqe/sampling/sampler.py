@@ -15,6 +15,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from nqe.cores import usable_cores
 from nqe.errors import NqeError
 from nqe.graph.dataset import SPLITS, Dataset
 from nqe.progress import NoProgress, Progress
@@ -197,7 +198,7 @@ class Workshop:
 def _workers(
     workshop: Workshop, workers: int | None
 ) -> Iterator[Callable[[Sequence[Task]], Iterator[Block]]]:
-    count = workers or len(os.sched_getaffinity(0))
+    count = workers or usable_cores()
     if count == 1:
         yield lambda tasks: map(workshop.make, tasks)
         return

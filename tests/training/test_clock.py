@@ -104,6 +104,7 @@ def test_the_rate_rises_and_then_falls(decay: str) -> None:
     assert rate(given, 1.0) == pytest.approx(0.5 if decay == "none" else 0)
 
 
+@pytest.mark.usefixtures("interruptible")
 def test_a_signal_waits_unless_it_is_let_through() -> None:
     with Interrupts() as interrupts:
         signal.raise_signal(signal.SIGTERM)

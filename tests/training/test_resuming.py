@@ -182,6 +182,7 @@ class InterruptAt:
             signal.raise_signal(self.number)
 
 
+@pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("step", [1, 6, 20])
 def test_an_interrupt_saves_says_how_to_go_on_and_costs_nothing(
@@ -201,6 +202,7 @@ def test_an_interrupt_saves_says_how_to_go_on_and_costs_nothing(
     assert lines(tmp_path / "run", "mrr") == lines(whole, "mrr")
 
 
+@pytest.mark.usefixtures("interruptible")
 def test_an_interrupt_while_validating_does_not_wait_and_costs_no_validation(
     tmp_path: Path,
     queries: Path,
