@@ -15,7 +15,7 @@ from nqe.graph import Dataset
 from nqe.query import execute_many
 from nqe.readers import read
 from nqe.sampling import QuerySet, preset, sample, save_queries
-from nqe.sampling.sampler import WORLDS
+from nqe.sampling.worker import WORLDS
 
 PRESET = "wd50k-nfol"
 MINUTES_BAR, GIGABYTES_BAR = 5.0, 4.0

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-TOP_MODULES = ("errors", "version", "files", "folders", "figures", "progress")
+TOP_MODULES = ("cores", "errors", "version", "files", "folders", "figures", "progress")
 ORDER = (
     "settings",
     "graph",

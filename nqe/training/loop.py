@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from concurrent.futures.process import BrokenProcessPool
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 
@@ -15,6 +14,7 @@ from torch import Tensor
 from nqe.errors import NqeError
 from nqe.model.batch import Batch
 from nqe.sampling.query_table import QueryTable
+from nqe.sampling.worker_pool import WorkerLost
 from nqe.settings import TrainSettings
 from nqe.training.candidates import Candidates, all_entities, one_answer, sampled_entities
 from nqe.training.clock import Pace
@@ -104,14 +104,11 @@ class Loop:
         try:
             with self._harmless():
                 return next(batches)
-        except BrokenProcessPool as error:
+        except WorkerLost as error:
             if self.interrupts.wanted:
-                # A signal for all processes ends those that draw queries too.
+                # A signal for all processes also ends those that sample queries.
                 raise KeyboardInterrupt from None
-            raise NqeError(
-                "a process that draws queries ended, for lack of memory or, in a script, of "
-                "`if __name__ == '__main__'`; mend that and go on with --resume"
-            ) from error
+            raise WorkerLost("fix that and continue with --resume") from error
 
     def _step(self, table: QueryTable) -> float:
         """Change the weights by a batch; the mean loss of its queries."""

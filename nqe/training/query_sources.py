@@ -20,7 +20,7 @@ from nqe.query.shapes import SHAPES, named
 from nqe.sampling import load_queries
 from nqe.sampling.one_hop import NAME as ONE_HOP
 from nqe.sampling.one_hop import closed_queries, open_queries
-from nqe.sampling.query_stream import Stream, streaming
+from nqe.sampling.query_stream import QueryStream, open_query_stream
 from nqe.sampling.query_table import QueryTable, concatenate
 from nqe.settings import SamplingSettings, TrainSettings
 
@@ -99,7 +99,7 @@ class GraphSource:
 
     graph: Graph
     closed: QueryTable
-    stream: Stream
+    stream: QueryStream
     shapes: tuple[str, ...]
     settings: TrainSettings
 
@@ -118,7 +118,7 @@ class GraphSource:
             for number in range(place.batch, count):
                 table = self._mixed(one_hop, place.epoch, number)
                 after = _after(place.epoch, number, count)
-                yield table, replace(after, streams=self.stream.places())
+                yield table, replace(after, streams=self.stream.positions)
             place = Place(place.epoch + 1)
 
     @property
@@ -257,7 +257,7 @@ def graph_source(
         seed=settings.seed,
     )
     closed = closed_queries(graph.facts)
-    with streaming(dataset, sampling, settings.workers, place.streams) as stream:
+    with open_query_stream(dataset, sampling, settings.workers, place.streams) as stream:
         yield GraphSource(graph, closed, stream, tuple(shapes), settings)
 
 

@@ -18,12 +18,10 @@ from nqe.graph import Dataset, Fact, Graph
 from nqe.graph.pattern import Kind
 from nqe.query import SHAPES, Plan, bind, execute
 from nqe.query.plan import SLOT, STEP, Op
-from nqe.query.shapes import parse_shape
-from nqe.sampling import QuerySet, load_queries, preset, read_queries, sample, sampler, save_queries
-from nqe.sampling.collector import most_links
+from nqe.sampling import QuerySet, load_queries, preset, read_queries, sample, save_queries, worker
 from nqe.sampling.query_table import Ragged
-from nqe.sampling.sampler import WORLDS
 from nqe.sampling.signature import repeats_itself, signature
+from nqe.sampling.worker import WORLDS
 from nqe.settings import SamplingSettings
 
 FEW = SamplingSettings(train=5, valid=3, test=3)
@@ -96,7 +94,7 @@ def test_easy_hard_and_missing_links_are_those_of_enumeration(
     wanted = SamplingSettings(shapes=(shape,), train=2, valid=2, test=2, match=match, seed=seed)
     with pytest.MonkeyPatch.context() as patch:
         # Small graphs are soon exhausted; long blocks would only try in vain.
-        patch.setattr(sampler, "TRIES", 40)
+        patch.setattr(worker, "WALKS", 40)
         try:
             queries = sample(dataset, wanted, workers=1)
         except NqeError:
@@ -308,8 +306,3 @@ def test_validation_and_test_are_drawn_alike(atlas: Dataset) -> None:
 def test_balancing_starves_no_shape(atlas: Dataset) -> None:
     wanted = SamplingSettings(shapes=("2u", "2in"), train=0, valid=0, test=8, balance="missing")
     assert sample(atlas, wanted, workers=1).splits["test"].shape == ("2u",) * 8 + ("2in",) * 8
-
-
-def test_the_most_links_of_a_shape_are_those_of_one_proof() -> None:
-    found = {name: most_links(parse_shape(name)) for name in ("3p", "2u", "2in", "3cp", "pni")}
-    assert found == {"3p": 3, "2u": 1, "2in": 1, "3cp": 4, "pni": 1}

@@ -30,7 +30,7 @@ from nqe.sampling.exchange.tuple_graph import from_answers, from_files
 from nqe.sampling.exchange.tuple_structures import Misshapen
 from nqe.sampling.hard_answers import Worlds, hard_and_easy, missing_links, target_sets
 from nqe.sampling.query_table import QueryTable, Ragged, concatenate
-from nqe.sampling.sampler import WORLDS
+from nqe.sampling.worker import WORLDS
 
 # Queries are answered so many at a time.
 BLOCK = 2_000

@@ -20,8 +20,8 @@ from nqe.sampling import Walker
 from nqe.sampling.exchange import pickles, read_nested, with_missing_links, write_nested
 from nqe.sampling.exchange.tuple_structures import Misshapen, Structure
 from nqe.sampling.query_table import QueryTable, Ragged
-from nqe.sampling.sampler import WORLDS
 from nqe.sampling.signature import signature
+from nqe.sampling.worker import WORLDS
 
 Read = tuple[Dataset, dict[str, QueryTable]]
 QUERY2BOX = "queries/query2box-fb15k-237"
