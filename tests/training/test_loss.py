@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 from torch.nn import functional
 
+from nqe.model.log_sum import LogSum, combine_log_sums
 from nqe.model.scorer import Comparison
 from nqe.sampling.query_table import Ragged
 from nqe.training import loss as loss_file
@@ -136,8 +137,8 @@ class Watched(SoftmaxLoss):
         super().__init__(0.1, entity_count, block)
         self.sizes: list[int] = []
 
-    def memory(self, queries: Tensor, rows: int, columns: int) -> Tensor:
-        room = super().memory(queries, rows, columns)
+    def allocate(self, queries: Tensor, rows: int, columns: int) -> Tensor:
+        room = super().allocate(queries, rows, columns)
         self.sizes.append(room.numel())
         return room
 
@@ -190,6 +191,50 @@ def test_short_numbers_are_added_up_as_long_ones() -> None:
     expected = functional.cross_entropy(exact.scores(), labels, reduction="sum")
     torch.testing.assert_close(value, expected)
     assert [one.dtype for one in found] == [torch.bfloat16, torch.float32, torch.float32]
+
+
+# Entities in parts.
+
+
+def part_of(comparison: Comparison, targets: Targets, columns: slice) -> tuple[Comparison, Targets]:
+    inside = (targets.entity >= columns.start) & (targets.entity < columns.stop)
+    entities = targets.entity[inside] - columns.start
+    return (
+        Comparison(comparison.queries, comparison.entities[columns], comparison.bias[columns]),
+        Targets(targets.query[inside], entities, targets.count),
+    )
+
+
+def log_sums_of(comparison: Comparison) -> Tensor:
+    log_sum = LogSum()
+    log_sum.add(comparison.scores().detach())
+    return log_sum.total
+
+
+@given(batch=batches(), border=st.integers(1, 10), smoothing=st.sampled_from([0.0, 0.1]))
+@settings(max_examples=60)
+def test_the_losses_and_gradients_of_two_parts_of_the_entities_add_up(
+    batch: Batch, border: int, smoothing: float
+) -> None:
+    comparison = comparison_of(len(batch.answers), batch.entity_count, batch.seed)
+    targets = targets_of(*batch.answers)
+    whole = SoftmaxLoss(smoothing, batch.entity_count)(comparison, targets, 0.5)
+    border = min(border, batch.entity_count - 1)
+    columns = slice(0, border), slice(border, batch.entity_count)
+    parts = [part_of(comparison, targets, one) for one in columns]
+    log_sums = [log_sums_of(part) for part, _ in parts]
+    losses = []
+    for (part, answers), other in zip(parts, reversed(log_sums), strict=True):
+
+        def combine(own: Tensor, other: Tensor = other) -> Tensor:
+            return combine_log_sums([own, other])
+
+        loss = SoftmaxLoss(smoothing, batch.entity_count, combine=combine)
+        losses.append(loss(part, answers, 0.5))
+    found = losses[0] + losses[1]
+    torch.testing.assert_close(found, whole)
+    for left, right in zip(gradients(found, comparison), gradients(whole, comparison), strict=True):
+        torch.testing.assert_close(left, right, atol=1e-10, rtol=1e-7)
 
 
 # The sampled softmax.
