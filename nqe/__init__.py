@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from nqe import version
 
 if TYPE_CHECKING:
-    from nqe.answering import Answerer, HybridOptions, calibrate, explain, score, suggest
+    from nqe.answering import Answerer, HybridOptions, calibrate, explain, score, suggest, train
     from nqe.demo import demo_dataset
     from nqe.errors import NqeError, QueryError
     from nqe.evaluation import Report, compare, evaluate, predict_links
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from nqe.readers import read
     from nqe.sampling import sample
     from nqe.settings import ModelSettings, RunSettings, SamplingSettings, TrainSettings
-    from nqe.training import train
     from nqe.writers import write
 
 __version__ = version.VERSION
@@ -85,7 +84,7 @@ _HOMES = {
     "score": "nqe.answering",
     "statistics": "nqe.graph.statistics",
     "suggest": "nqe.answering",
-    "train": "nqe.training",
+    "train": "nqe.answering",
     "variables": "nqe.query",
     "write": "nqe.writers",
 }

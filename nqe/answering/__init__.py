@@ -8,6 +8,7 @@ from nqe.answering.explanation import Explanation, explain
 from nqe.answering.hybrid import HybridOptions
 from nqe.answering.hybrid_runner import HybridRunner
 from nqe.answering.statement_scores import StatementScore, Suggestion, score, suggest
+from nqe.answering.train import TrainResult, train
 
 __all__ = [
     "MODES",
@@ -21,8 +22,10 @@ __all__ = [
     "HybridRunner",
     "StatementScore",
     "Suggestion",
+    "TrainResult",
     "calibrate",
     "explain",
     "score",
     "suggest",
+    "train",
 ]

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from nqe.cli import answering, asking, demo, evaluations, graphs, questions, samples, training
+from nqe.cli import answering, asking, demo, evaluations, graphs, queries, questions, train
 from nqe.version import VERSION
 
 HELP = """Answer logical questions over incomplete graphs of statements with qualifiers.
@@ -43,8 +43,8 @@ def options(
 graphs.add_to(app)
 asking.add_to(app)
 questions.add_to(app)
-samples.add_to(app)
-training.add_to(app)
+queries.add_to(app)
+train.add_to(app)
 evaluations.add_to(app)
 answering.add_to(app)
 demo.add_to(app)

@@ -14,6 +14,11 @@ from nqe.errors import NqeError
 from nqe.graph.fact_columns import Integers
 
 
+def is_first_process() -> bool:
+    """Whether this is the only process, or the first of those that torchrun started."""
+    return os.environ.get("RANK", "0") == "0"
+
+
 @dataclass(frozen=True)
 class Processes:
     """How many there are, and which one this is."""

@@ -22,12 +22,12 @@ from nqe.training.memory import keep_memory
 from nqe.training.optimizer import Weights
 from nqe.training.query_sources import source_of
 from nqe.training.run_folder import Queries, Run, State, check_new, end_of
-from nqe.training.status import OnStep, Trained
+from nqe.training.status import FitResult, OnStep
 from nqe.training.tensorboard import Board
 from nqe.training.validation import validation_of
 
 
-def train(
+def fit_weights(
     dataset: Dataset,
     output: str | Path,
     queries: str | Path | None = None,
@@ -36,7 +36,7 @@ def train(
     name: str | None = None,
     resume: bool = False,
     on_step: OnStep | None = None,
-) -> Trained:
+) -> FitResult:
     """Train a model on a query set, or on a data set alone, into a RUN folder.
 
     `name` is what others find the data set by: its folder. `resume` goes on where `last` is,
@@ -62,7 +62,7 @@ def train(
         check_fingerprint(task.queries.folder, dataset.fingerprint)
     state = State() if old is None else old.state
     if state.end == end_of(task.settings.train):
-        return Trained(folder, state.step, 0, state.seconds, state.best)
+        return FitResult(folder, state.step, 0, state.seconds, state.best)
     keep_memory()
     with joined(device_of(task.settings.train.device)) as processes:
         return _trained(task, state, processes, on_step, began)
@@ -113,7 +113,7 @@ def _old(
 
 def _trained(
     task: _Task, state: State, processes: Processes, on_step: OnStep | None, began: float
-) -> Trained:
+) -> FitResult:
     settings = task.settings.train
     queries = None if task.queries is None else task.queries.folder
     model = _model(task)
@@ -133,7 +133,7 @@ def _trained(
             loop = Loop(run, weights, valid, settings, processes, board, pace, state, on_step)
             end = loop.go(source)
             board.add_entities(weights.best, task.dataset.graph)
-    return Trained(run.folder, end.step, end.step - state.step, end.seconds, end.best)
+    return FitResult(run.folder, end.step, end.step - state.step, end.seconds, end.best)
 
 
 def _model(task: _Task) -> Model:

@@ -26,7 +26,7 @@ from nqe.query.plan import SLOT, STEP
 from nqe.sampling.one_hop import link_queries
 from nqe.sampling.query_table import QueryTable
 from nqe.settings import run_settings
-from nqe.training import train
+from nqe.training import fit_weights
 
 pytestmark = pytest.mark.xdist_group("fitting")
 
@@ -54,7 +54,7 @@ def run(demo: Dataset, tmp_path_factory: pytest.TempPathFactory) -> Path:
             },
         }
     )
-    train(demo, folder, settings=settings)
+    fit_weights(demo, folder, settings=settings)
     return folder
 
 

@@ -17,7 +17,7 @@ from toy_dataset import settings, towns
 from nqe.errors import NqeError
 from nqe.model.checkpoint import LAST
 from nqe.settings import TrainSettings
-from nqe.training import train
+from nqe.training import fit_weights
 from nqe.training.clock import TELL_SECONDS, Pace
 from nqe.training.interrupts import Interrupts
 from nqe.training.learning_rate import rate
@@ -133,7 +133,7 @@ def test_signals_are_afterwards_as_they_were_and_ignored_ones_stay_so() -> None:
 
 def test_training_works_in_a_thread(tmp_path: Path) -> None:
     thread = threading.Thread(
-        target=train, args=(towns(), tmp_path / "run"), kwargs={"settings": settings(steps=2)}
+        target=fit_weights, args=(towns(), tmp_path / "run"), kwargs={"settings": settings(steps=2)}
     )
     thread.start()
     thread.join()
@@ -151,5 +151,5 @@ def test_workers_that_end_are_told_and_training_goes_on_from_the_last_checkpoint
 
     chosen = settings(shapes=["1p", "2u"], batch=600, steps=9, save_steps=1, evaluate_steps=9)
     with pytest.raises(NqeError, match="a process that draws queries ended, for lack"):
-        train(towns(), tmp_path / "run", settings=chosen, on_step=Killer().update)
-    assert train(towns(), tmp_path / "run", resume=True).steps == 9
+        fit_weights(towns(), tmp_path / "run", settings=chosen, on_step=Killer().update)
+    assert fit_weights(towns(), tmp_path / "run", resume=True).steps == 9

@@ -14,7 +14,7 @@ from toy_dataset import settings, town_queries, towns, weights
 
 from nqe.model.checkpoint import BEST, LAST
 from nqe.settings import RunSettings
-from nqe.training import train
+from nqe.training import fit_weights
 from nqe.training.run_folder import Run
 
 DATASET = towns()
@@ -72,7 +72,7 @@ def test_two_processes_train_as_one_does(place: Path, way: str) -> None:
     done = torchrun(place, f"two {way}", *given, "-c", file)
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("9 steps in") == 1
-    train(DATASET, place / "one" / way, *(place / one for one in given), settings=chosen)
+    fit_weights(DATASET, place / "one" / way, *(place / one for one in given), settings=chosen)
     one, two = place / "one" / way, place / f"two {way}"
     for name in ("loss", "mrr"):
         assert values(two, name) == pytest.approx(values(one, name), abs=1e-5)
@@ -85,7 +85,7 @@ def test_two_processes_train_as_one_does(place: Path, way: str) -> None:
 def test_two_processes_go_on_with_what_one_began(place: Path) -> None:
     half = settings(steps=4)
     whole = settings(steps=8)
-    train(DATASET, place / "began", place / "q", half)
+    fit_weights(DATASET, place / "began", place / "q", half)
     done = torchrun(place, "began", "--resume", "-c", written(whole, place / "whole.toml"))
     assert done.returncode == 0, done.stderr
     assert Run.old(place / "began").state.step == 8

@@ -20,7 +20,7 @@ from nqe.errors import NqeError
 from nqe.graph import Dataset
 from nqe.model.checkpoint import BEST, LAST, load
 from nqe.settings import RunSettings, read_settings
-from nqe.training import train
+from nqe.training import fit_weights
 from nqe.training.run_folder import Run
 
 DATASET = towns()
@@ -57,7 +57,7 @@ def chosen() -> RunSettings:
 def whole(tmp_path_factory: pytest.TempPathFactory, queries: Path, chosen: RunSettings) -> Path:
     """A run that nothing happened to."""
     run = tmp_path_factory.mktemp("whole") / "run"
-    train(DATASET, run, queries, chosen)
+    fit_weights(DATASET, run, queries, chosen)
     return run
 
 
@@ -119,8 +119,8 @@ def test_a_training_killed_again_and_again_ends_with_the_same_weights(
         kills += killed(tmp_path / "killed", step, chance.random() / 20, *words, *again)
         again = ["--resume"]
     assert kills == 3
-    train(DATASET, tmp_path / "killed", resume=True)
-    train(DATASET, tmp_path / "whole", words[1] if len(words) > 1 else None, given)
+    fit_weights(DATASET, tmp_path / "killed", resume=True)
+    fit_weights(DATASET, tmp_path / "whole", words[1] if len(words) > 1 else None, given)
     assert same_weights(tmp_path / "killed", tmp_path / "whole")
     assert lines(tmp_path / "killed", "mrr") == lines(tmp_path / "whole", "mrr")
     assert list((tmp_path / "killed").glob(".nqe-*")) == []
@@ -137,8 +137,8 @@ def test_a_training_that_breaks_after_any_step_goes_on_the_same(
     tmp_path: Path, queries: Path, chosen: RunSettings, whole: Path, step: int
 ) -> None:
     with pytest.raises(Crash):
-        train(DATASET, tmp_path / "run", queries, chosen, on_step=CrashAt(step).update)
-    trained = train(DATASET, tmp_path / "run", resume=True)
+        fit_weights(DATASET, tmp_path / "run", queries, chosen, on_step=CrashAt(step).update)
+    trained = fit_weights(DATASET, tmp_path / "run", resume=True)
     assert trained.steps == 20
     assert trained.new_steps == 20 - max(4 * ((step - 1) // 4), 6 * ((step - 1) // 6))
     assert same_weights(tmp_path / "run", whole)
@@ -161,8 +161,8 @@ def test_a_training_that_breaks_between_two_checkpoints_goes_on_the_same(
     with monkeypatch.context() as patch:
         patch.setattr(Run, method, crash)
         with pytest.raises(Crash):
-            train(DATASET, tmp_path / "run", queries, chosen)
-    train(DATASET, tmp_path / "run", resume=True)
+            fit_weights(DATASET, tmp_path / "run", queries, chosen)
+    fit_weights(DATASET, tmp_path / "run", resume=True)
     assert same_weights(tmp_path / "run", whole)
     assert lines(tmp_path / "run", "mrr") == lines(whole, "mrr")
     assert [step for step, _ in lines(tmp_path / "run", "loss")] == sorted(
@@ -193,9 +193,11 @@ def test_an_interrupt_saves_says_how_to_go_on_and_costs_nothing(
 ) -> None:
     before = signal.getsignal(number)
     with pytest.raises(KeyboardInterrupt, match=rf"saved at step {step}; go on .* --resume"):
-        train(DATASET, tmp_path / "run", queries, chosen, on_step=InterruptAt(step, number).update)
+        fit_weights(
+            DATASET, tmp_path / "run", queries, chosen, on_step=InterruptAt(step, number).update
+        )
     assert signal.getsignal(number) is before
-    assert train(DATASET, tmp_path / "run", resume=True).new_steps == 20 - step
+    assert fit_weights(DATASET, tmp_path / "run", resume=True).new_steps == 20 - step
     assert same_weights(tmp_path / "run", whole)
     assert lines(tmp_path / "run", "mrr") == lines(whole, "mrr")
 
@@ -214,15 +216,15 @@ def test_an_interrupt_while_validating_does_not_wait_and_costs_no_validation(
     with monkeypatch.context() as patch:
         patch.setattr("nqe.training.loop.mean_reciprocal_ranks", interrupted)
         with pytest.raises(KeyboardInterrupt, match="saved at step 6"):
-            train(DATASET, tmp_path / "run", queries, chosen)
-    train(DATASET, tmp_path / "run", resume=True)
+            fit_weights(DATASET, tmp_path / "run", queries, chosen)
+    fit_weights(DATASET, tmp_path / "run", resume=True)
     assert same_weights(tmp_path / "run", whole)
     assert lines(tmp_path / "run", "mrr") == lines(whole, "mrr")
 
 
 def test_a_complete_run_is_left_as_it_is(whole: Path, queries: Path) -> None:
     before = {path: path.stat().st_mtime_ns for path in whole.rglob("*")}
-    trained = train(DATASET, whole, queries, resume=True)
+    trained = fit_weights(DATASET, whole, queries, resume=True)
     assert (trained.steps, trained.new_steps) == (20, 0)
     assert trained.best is not None
     assert {path: path.stat().st_mtime_ns for path in whole.rglob("*")} == before
@@ -230,20 +232,20 @@ def test_a_complete_run_is_left_as_it_is(whole: Path, queries: Path) -> None:
 
 def test_a_complete_run_goes_on_with_more_steps_and_remembers_them(tmp_path: Path) -> None:
     run = tmp_path / "run"
-    train(DATASET, run, settings=settings())
+    fit_weights(DATASET, run, settings=settings())
     more = settings(steps=15, average=0.5, optimizer="adamw", batch=16)
-    assert train(DATASET, run, settings=more, resume=True).new_steps == 3
+    assert fit_weights(DATASET, run, settings=more, resume=True).new_steps == 3
     assert Run.old(run).settings == more
     assert read_settings(run / "settings.toml") == more
     assert [step for step, _ in lines(run, "mrr")] == [6, 12, 15]
-    assert train(DATASET, run, resume=True).new_steps == 0
+    assert fit_weights(DATASET, run, resume=True).new_steps == 0
 
 
 def test_a_new_average_begins_with_the_weights_it_finds(tmp_path: Path) -> None:
     run = tmp_path / "run"
-    train(DATASET, run, settings=settings(steps=50, evaluate_steps=50))
+    fit_weights(DATASET, run, settings=settings(steps=50, evaluate_steps=50))
     before = load(run / LAST).entities.weights
-    train(
+    fit_weights(
         DATASET,
         run,
         settings=settings(steps=51, evaluate_steps=51, average=0.999, rate=1e-9),
@@ -255,9 +257,9 @@ def test_a_new_average_begins_with_the_weights_it_finds(tmp_path: Path) -> None:
 
 def test_a_batch_size_that_makes_epochs_shorter_is_no_trap(tmp_path: Path, queries: Path) -> None:
     run = tmp_path / "run"
-    train(DATASET, run, queries, settings(shapes=[], steps=5, batch=16))
+    fit_weights(DATASET, run, queries, settings(shapes=[], steps=5, batch=16))
     larger = settings(shapes=[], steps=9, batch=100)
-    assert train(DATASET, run, settings=larger, resume=True).steps == 9
+    assert fit_weights(DATASET, run, settings=larger, resume=True).steps == 9
 
 
 def test_other_graphs_queries_and_models_are_refused(
@@ -265,64 +267,64 @@ def test_other_graphs_queries_and_models_are_refused(
 ) -> None:
     other = Dataset(DATASET.vocabulary, {"train": DATASET.splits["train"]})
     with pytest.raises(NqeError, match="trained on another graph"):
-        train(other, whole, resume=True)
+        fit_weights(other, whole, resume=True)
     others = town_queries(DATASET, tmp_path / "others", "1p", train=10)
     with pytest.raises(NqeError, match=r"learns from the queries of .*, not from .*others"):
-        train(DATASET, whole, others, resume=True)
-    train(DATASET, tmp_path / "graph", settings=settings(steps=1))
+        fit_weights(DATASET, whole, others, resume=True)
+    fit_weights(DATASET, tmp_path / "graph", settings=settings(steps=1))
     with pytest.raises(NqeError, match="learns from the graph alone, not from"):
-        train(DATASET, tmp_path / "graph", others, resume=True)
+        fit_weights(DATASET, tmp_path / "graph", others, resume=True)
     wider = replace(chosen, model=replace(chosen.model, width=32))
     with pytest.raises(NqeError, match="its model has other settings"):
-        train(DATASET, whole, settings=wider, resume=True)
+        fit_weights(DATASET, whole, settings=wider, resume=True)
     with pytest.raises(NqeError, match="no run to go on with; leave out --resume"):
-        train(DATASET, tmp_path / "nowhere", resume=True)
+        fit_weights(DATASET, tmp_path / "nowhere", resume=True)
 
 
 def test_other_facts_are_refused(tmp_path: Path) -> None:
-    train(DATASET, tmp_path / "run", settings=settings(steps=2))
+    fit_weights(DATASET, tmp_path / "run", settings=settings(steps=2))
     with pytest.raises(NqeError, match="learns from the facts of train, not of all; resume"):
-        train(DATASET, tmp_path / "run", settings=settings(steps=4, facts="all"), resume=True)
+        fit_weights(DATASET, tmp_path / "run", settings=settings(steps=4, facts="all"), resume=True)
 
 
 def test_a_query_set_that_was_moved_can_be_named_where_it_is_now(tmp_path: Path) -> None:
     place = town_queries(DATASET, tmp_path / "queries", "1p")
-    train(DATASET, tmp_path / "run", place, settings(steps=2))
+    fit_weights(DATASET, tmp_path / "run", place, settings(steps=2))
     moved = place.rename(tmp_path / "moved")
     with pytest.raises(NqeError):
-        train(DATASET, tmp_path / "run", settings=settings(steps=4), resume=True)
-    done = train(DATASET, tmp_path / "run", moved, settings(steps=4), resume=True)
+        fit_weights(DATASET, tmp_path / "run", settings=settings(steps=4), resume=True)
+    done = fit_weights(DATASET, tmp_path / "run", moved, settings(steps=4), resume=True)
     assert done.steps == 4
 
 
 def test_a_query_set_that_was_sampled_anew_is_refused(tmp_path: Path) -> None:
     queries = town_queries(DATASET, tmp_path / "q", "1p")
-    train(DATASET, tmp_path / "run", queries, settings(steps=1))
+    fit_weights(DATASET, tmp_path / "run", queries, settings(steps=1))
     town_queries(DATASET, tmp_path / "q", "1p", train=61)
     with pytest.raises(NqeError, match=r"not the query set that .* began with; put that one back"):
-        train(DATASET, tmp_path / "run", resume=True)
+        fit_weights(DATASET, tmp_path / "run", resume=True)
 
 
 def test_a_run_that_saved_nothing_begins_anew(
     tmp_path: Path, queries: Path, chosen: RunSettings, whole: Path
 ) -> None:
     with pytest.raises(Crash):
-        train(DATASET, tmp_path / "run", queries, chosen, on_step=CrashAt(2).update)
+        fit_weights(DATASET, tmp_path / "run", queries, chosen, on_step=CrashAt(2).update)
     assert not (tmp_path / "run" / LAST).exists()
     steps_seen = Losses()
-    train(DATASET, tmp_path / "run", resume=True, on_step=steps_seen.update)
+    fit_weights(DATASET, tmp_path / "run", resume=True, on_step=steps_seen.update)
     assert [status.step for status in steps_seen.statuses] == list(range(1, 21))
     assert same_weights(tmp_path / "run", whole)
 
 
 def test_a_damaged_checkpoint_is_told(tmp_path: Path) -> None:
     run = tmp_path / "run"
-    train(DATASET, run, settings=settings(steps=2))
+    fit_weights(DATASET, run, settings=settings(steps=2))
     more = settings(steps=3)
     (run / LAST / "training.safetensors").write_bytes(b"no tensors")
     with pytest.raises(NqeError, match=r"last: damaged \(.*\); train the model again"):
-        train(DATASET, run, settings=more, resume=True)
+        fit_weights(DATASET, run, settings=more, resume=True)
     (run / LAST / "state.json").write_text("{")
     with pytest.raises(NqeError, match=r"last: damaged \(.*\); train the model again"):
-        train(DATASET, run, resume=True)
+        fit_weights(DATASET, run, resume=True)
     assert weights(run)

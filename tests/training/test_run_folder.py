@@ -17,7 +17,7 @@ from toy_dataset import settings, town_queries, towns
 from nqe.errors import StorageError
 from nqe.model.checkpoint import BEST, LAST, load
 from nqe.settings import read_settings
-from nqe.training import train
+from nqe.training import fit_weights
 from nqe.training.run_folder import Run
 
 DATASET = towns()
@@ -29,7 +29,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a query set and a run."""
     place = tmp_path_factory.mktemp("runs")
     queries = town_queries(DATASET, place / "q", "1p", "2i")
-    train(DATASET, place / "run", queries, CHOSEN, name="towns.graph")
+    fit_weights(DATASET, place / "run", queries, CHOSEN, name="towns.graph")
     return place
 
 
@@ -64,13 +64,13 @@ def test_the_metrics_have_a_line_of_losses_and_one_of_ranks_for_each_validation(
 
 
 def test_a_line_that_a_kill_cut_short_is_passed_over(tmp_path: Path) -> None:
-    train(DATASET, tmp_path / "run", settings=settings(steps=2))
+    fit_weights(DATASET, tmp_path / "run", settings=settings(steps=2))
     run = Run.old(tmp_path / "run")
     whole = run.metrics()
     with (tmp_path / "run" / "metrics.jsonl").open("a") as file:
         file.write('{"step": 3')
     assert run.metrics() == whole
-    train(DATASET, tmp_path / "run", settings=settings(steps=3), resume=True)
+    fit_weights(DATASET, tmp_path / "run", settings=settings(steps=3), resume=True)
     assert [one["step"] for one in run.metrics()] == [2, 2, 3, 3]
 
 
@@ -151,8 +151,10 @@ def test_after_a_resume_metrics_and_tensorboard_show_every_step_once(tmp_path: P
     for step in (1, 2, 5):
         given = None if run.exists() else chosen
         with pytest.raises(Stop):
-            train(DATASET, run, settings=given, resume=run.exists(), on_step=StopAt(step).update)
-    train(DATASET, run, resume=True)
+            fit_weights(
+                DATASET, run, settings=given, resume=run.exists(), on_step=StopAt(step).update
+            )
+    fit_weights(DATASET, run, resume=True)
     lines = Run.old(run).metrics()
     assert [one["step"] for one in lines if "loss" in one] == list(range(1, 9))
     assert [one["step"] for one in lines if "mrr" in one] == list(range(1, 9))
@@ -177,7 +179,7 @@ def test_the_time_of_validating_is_not_the_queries(
         return {"1p": 0.5}
 
     monkeypatch.setattr("nqe.training.loop.mean_reciprocal_ranks", slow)
-    train(
+    fit_weights(
         DATASET,
         tmp_path / "run",
         settings=settings(steps=12, evaluate_steps=4),
@@ -198,28 +200,28 @@ def test_without_tensorboard_there_is_no_folder_for_it(
         return real(name, *rest)
 
     monkeypatch.setattr(builtins, "__import__", without)
-    train(DATASET, tmp_path / "run", settings=settings(steps=2))
+    fit_weights(DATASET, tmp_path / "run", settings=settings(steps=2))
     assert not (tmp_path / "run" / "tensorboard").exists()
     assert (tmp_path / "run" / BEST).is_dir()
 
 
 def test_a_mistake_found_before_training_leaves_no_folder(tmp_path: Path) -> None:
     with pytest.raises(Exception, match="no valid2 split"):
-        train(DATASET, tmp_path / "run", settings=settings(facts="valid2"))
+        fit_weights(DATASET, tmp_path / "run", settings=settings(facts="valid2"))
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_run_is_never_written_over(place: Path) -> None:
     with pytest.raises(StorageError, match="a run is there already; go on with --resume"):
-        train(DATASET, place / "run", settings=CHOSEN)
+        fit_weights(DATASET, place / "run", settings=CHOSEN)
     with pytest.raises(StorageError, match="the folder holds other files"):
-        train(DATASET, place, settings=CHOSEN)
+        fit_weights(DATASET, place, settings=CHOSEN)
 
 
 def test_seconds_go_on_counting_over_a_resume(tmp_path: Path) -> None:
     run = tmp_path / "run"
-    first = train(DATASET, run, settings=settings(steps=6))
-    second = train(DATASET, run, settings=settings(steps=12), resume=True)
+    first = fit_weights(DATASET, run, settings=settings(steps=6))
+    second = fit_weights(DATASET, run, settings=settings(steps=12), resume=True)
     assert second.seconds > first.seconds
     seconds = [one["seconds"] for one in Run.old(run).metrics()]
     assert all(one <= other for one, other in pairwise(seconds))
