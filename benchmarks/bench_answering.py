@@ -17,7 +17,8 @@ from machine import DATA, describe, markdown_table, write_result
 
 from nqe.answering import Answerer, HybridOptions
 from nqe.graph import Dataset, Graph
-from nqe.graph.fact_columns import Facts, offsets
+from nqe.graph.fact_columns import Facts
+from nqe.graph.ragged import offsets
 from nqe.graph.vocabulary import Names, Vocabulary
 from nqe.model import Model
 from nqe.query.plan import Plan

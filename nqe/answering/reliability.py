@@ -14,11 +14,11 @@ import torch
 from nqe.answering.calibration import Curve
 from nqe.answering.calibration_queries import calibration_queries
 from nqe.figures import new_figure, picture_form
+from nqe.graph.arrays import Integers
 from nqe.graph.dataset import Dataset
-from nqe.graph.fact_columns import Integers
+from nqe.graph.ragged import Ragged
 from nqe.model.embedding_runner import EmbeddingRunner
 from nqe.model.model import Model
-from nqe.sampling.query_table import Ragged
 
 Floats = npt.NDArray[np.float64]
 

@@ -9,9 +9,10 @@ import numpy as np
 
 from nqe.errors import NqeError, choose
 from nqe.evaluation.ranks import FEW, TIES, Above, Floats, Scores, count_above
-from nqe.graph.fact_columns import Integers, offsets, ranges
+from nqe.graph.arrays import Integers
+from nqe.graph.ragged import Ragged, offsets, ranges
 from nqe.progress import NoProgress, Progress
-from nqe.sampling.query_table import QueryTable, Ragged
+from nqe.sampling.query_table import QueryTable
 
 BLOCK = 2**24
 """So many scores exist at a time."""
@@ -85,8 +86,8 @@ def evaluate(
         equal=above.equal[chosen],
         missing=missing[chosen],
         shape=queries.shape,
-        slot=queries.asked(),
-        arity=_largest(queries.arities()),
+        slot=queries.plans.asked_kinds,
+        arity=_largest(queries.plans.arities),
         left_out=len(queries) - len(rows),
     )
 

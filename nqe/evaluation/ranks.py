@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from nqe.errors import NqeError
-from nqe.graph.fact_columns import Integers, ranges
-from nqe.sampling.query_table import Ragged
+from nqe.graph.arrays import Integers
+from nqe.graph.ragged import Ragged, ranges
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -13,7 +13,7 @@ from nqe.errors import NqeError, StorageError, choose
 from nqe.evaluation.bootstrap import Bootstrap, intervals, resampled_means
 from nqe.evaluation.evaluator import UNKNOWN, Ranking
 from nqe.evaluation.ranks import Floats
-from nqe.graph.fact_columns import Integers
+from nqe.graph.arrays import Integers
 from nqe.query.shapes import NEGATIVE, POSITIVE, shape_order
 from nqe.settings import SLOTS
 

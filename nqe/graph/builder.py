@@ -7,8 +7,10 @@ from unicodedata import category
 import numpy as np
 
 from nqe.errors import InputError
+from nqe.graph.arrays import Integers
 from nqe.graph.fact import Fact
-from nqe.graph.fact_columns import Facts, Integers, offsets
+from nqe.graph.fact_columns import Facts
+from nqe.graph.ragged import offsets
 from nqe.graph.vocabulary import Names, Vocabulary
 
 

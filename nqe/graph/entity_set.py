@@ -6,11 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from nqe.graph.fact_columns import Integers
-
-Booleans = npt.NDArray[np.bool_]
+from nqe.graph.arrays import Booleans, Integers
 
 # Up to so many values Python's own set is quicker than array operations.
 SHORT = 16

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
-Integers = npt.NDArray[np.int64]
+from nqe.graph.arrays import Integers
+from nqe.graph.ragged import offsets, ranges
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +83,16 @@ class Facts:
         arities = np.unique(self.qualifier_count)
         return concatenate([sorted_pairs._one_arity(int(arity)) for arity in arities])
 
+    def subtract(self, other: Facts) -> Facts:
+        """The facts that `other` does not have, however often either states them.
+
+        Both must be canonical.
+        """
+        here, there = np.full(len(self), 1), np.full(len(other), 2)
+        both = [replace(self, count=here), replace(other, count=there)]
+        origin = concatenate(both).canonical().count  # 1 only in self, 2 only in other, 3 in both
+        return self.take(np.flatnonzero(origin[origin != 2] == 1))
+
     def equals(self, other: Facts) -> bool:
         """Whether both hold the same facts, as often."""
         return all(np.array_equal(mine, theirs) for mine, theirs in zip(self, other, strict=True))
@@ -135,19 +145,3 @@ def empty() -> Facts:
     """No facts."""
     nothing = np.zeros(0, dtype=np.int64)
     return Facts(nothing, nothing, nothing, np.zeros(1, dtype=np.int64), nothing, nothing, nothing)
-
-
-def offsets(lengths: Integers) -> Integers:
-    """Where runs of these lengths start, and where the last one ends."""
-    starts = np.zeros(len(lengths) + 1, dtype=np.int64)
-    np.cumsum(lengths, out=starts[1:])
-    return starts
-
-
-def ranges(starts: Integers, lengths: Integers) -> Integers:
-    """The numbers of each range in turn: start, start + 1, … for its length."""
-    ends = np.cumsum(lengths)
-    total = int(ends[-1]) if len(ends) else 0
-    shifts = np.repeat(starts - ends + lengths, lengths)
-    numbers: Integers = np.arange(total, dtype=np.int64) + shifts
-    return numbers

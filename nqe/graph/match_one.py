@@ -7,11 +7,12 @@ from typing import NamedTuple
 import numpy as np
 
 from nqe.errors import TooManyBindings
-from nqe.graph.entity_set import Booleans, EntitySet, distinct, sorted_contains
-from nqe.graph.fact_columns import Integers, ranges
+from nqe.graph.arrays import Booleans, Integers
+from nqe.graph.entity_set import EntitySet, distinct, sorted_contains
 from nqe.graph.index import Index
 from nqe.graph.match_many import match
 from nqe.graph.pattern import FIRST_QUALIFIER, SUBJECT, Pattern, Patterns, Restriction
+from nqe.graph.ragged import ranges
 
 # With so few candidate facts it does not pay to look for a more selective slot.
 FEW = 32

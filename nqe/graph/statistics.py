@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from nqe.graph.arrays import Integers
 from nqe.graph.dataset import Dataset
-from nqe.graph.fact_columns import Facts, Integers
+from nqe.graph.fact_columns import Facts
 from nqe.graph.vocabulary import Names
 
 

@@ -12,7 +12,8 @@ from pyarrow import parquet
 
 from nqe.errors import StorageError
 from nqe.folders import FolderKind
-from nqe.graph.fact_columns import Facts, Integers, empty
+from nqe.graph.arrays import Integers
+from nqe.graph.fact_columns import Facts, empty
 from nqe.graph.vocabulary import Names, Vocabulary
 
 KIND = FolderKind("nqe-graph", 1, "graph folder", "nqe import", "import the graph again")

@@ -12,9 +12,9 @@ import numpy as np
 
 from nqe.errors import NqeError
 from nqe.graph import match_one
+from nqe.graph.arrays import Integers
 from nqe.graph.dataset import Dataset
 from nqe.graph.entity_set import EntitySet
-from nqe.graph.fact_columns import Integers
 from nqe.graph.graph import Graph
 from nqe.graph.pattern import Pattern, Restriction
 from nqe.query.formula import Query

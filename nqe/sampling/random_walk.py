@@ -9,7 +9,7 @@ from typing import Literal
 
 import numpy as np
 
-from nqe.graph.fact_columns import Integers
+from nqe.graph.arrays import Integers
 from nqe.graph.graph import Graph
 from nqe.graph.pattern import FIRST_QUALIFIER, OBJECT, SUBJECT
 from nqe.query.exact import run

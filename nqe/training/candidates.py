@@ -8,9 +8,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from nqe.graph.fact_columns import Integers, offsets, ranges
+from nqe.graph.arrays import Integers
+from nqe.graph.ragged import Ragged, offsets, ranges
 from nqe.model.devices import moved
-from nqe.sampling.query_table import Ragged
 from nqe.training.loss import Targets
 
 MOST_TARGETS = 32

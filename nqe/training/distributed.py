@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, distributed, nn
 
 from nqe.errors import NqeError
-from nqe.graph.fact_columns import Integers
+from nqe.graph.arrays import Integers
 
 
 def is_first_process() -> bool:

@@ -8,7 +8,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nqe.sampling.query_table import Ragged
+from nqe.graph.ragged import Ragged
 from nqe.training.candidates import (
     MOST_TARGETS,
     Candidates,

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from torch import Tensor
 from torch.nn import functional
 
+from nqe.graph.ragged import Ragged
 from nqe.model.log_sum import LogSum, combine_log_sums
 from nqe.model.scorer import Comparison
-from nqe.sampling.query_table import Ragged
 from nqe.training import loss as loss_file
 from nqe.training.candidates import all_entities, sampled_entities
 from nqe.training.loss import SoftmaxLoss, Targets
