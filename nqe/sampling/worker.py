@@ -9,18 +9,12 @@ import numpy as np
 
 from nqe.graph.dataset import SPLITS, Dataset
 from nqe.query.shapes import parse_shape
-from nqe.sampling.block_sampler import Block, BlockMaker
+from nqe.sampling.block_sampler import Block, BlockSampler
 from nqe.sampling.random_walk import Draw, Match, Walker
 from nqe.settings import SamplingSettings
 
 WALKS = 500
 """The number of random walks that one block is made from."""
-# The facts that queries of a split are walked over, and those that are known.
-WORLDS: dict[str, tuple[str, str | None]] = {
-    "train": ("train", None),
-    "valid": ("train,valid", "train"),
-    "test": ("train,valid,test", "train,valid"),
-}
 
 
 @dataclass(frozen=True)
@@ -38,36 +32,39 @@ class Worker:
 
     dataset: Dataset
     settings: SamplingSettings
-    _samplers: dict[str, BlockMaker] = field(default_factory=dict)
+    _samplers: dict[str, BlockSampler] = field(default_factory=dict)
 
     def run(self, task: Task) -> Block:
         """Make the block of a task, with a random generator seeded by the task."""
         rng = random_generator(self.settings, task.split, task.shape, task.number)
-        return self.block_sampler(task.split).make(parse_shape(task.shape), WALKS, rng)
+        return self.block_sampler(task.split).sample(parse_shape(task.shape), WALKS, rng)
 
     def can_sample(self, split: str, shape: str) -> bool:
         """Whether any fact has enough slots for the shape."""
         return self.block_sampler(split).walker.can_fill(parse_shape(shape))
 
-    def block_sampler(self, split: str) -> BlockMaker:
+    def block_sampler(self, split: str) -> BlockSampler:
         """Return the block sampler of a split, building it on first use."""
         if split not in self._samplers:
             self._samplers[split] = self._build_sampler(split)
         return self._samplers[split]
 
-    def _build_sampler(self, split: str) -> BlockMaker:
+    def _build_sampler(self, split: str) -> BlockSampler:
         settings, dataset = self.settings, self.dataset
-        full, known = WORLDS[split]
         walker = Walker(
-            dataset.known(_present(full, dataset)),
+            dataset.full_for(split),
             cast(Match, settings.match),
             frozenset(settings.slots),
             cast(Draw, settings.draw),
             settings.qualifiers,
         )
-        known_graph = None if known is None else dataset.known(_present(known, dataset))
-        share = _signature_range(split, settings)
-        return BlockMaker(walker, known_graph, settings.max_answers, settings.train_answers, share)
+        return BlockSampler(
+            walker,
+            None if split == "train" else dataset.known_for(split),
+            settings.max_answers,
+            settings.train_answers,
+            _signature_range(split, settings),
+        )
 
 
 def random_generator(
@@ -88,8 +85,3 @@ def _signature_range(split: str, settings: SamplingSettings) -> tuple[float, flo
         return 0.0, 1.0
     border = settings.valid / (settings.valid + settings.test)
     return (0.0, border) if split == "valid" else (border, 1.0)
-
-
-def _present(facts: str, dataset: Dataset) -> str:
-    """Those of the splits that the data set has."""
-    return ",".join(name for name in facts.split(",") if name in dataset.splits) or "none"

@@ -28,7 +28,7 @@ from nqe.training.query_sources import Place, Source
 from nqe.training.run_folder import Run, State, end_of
 from nqe.training.status import OnStep, TrainingStatus
 from nqe.training.tensorboard import Board
-from nqe.training.validation import mean_reciprocal_ranks, plain_mean
+from nqe.training.validation import measure_mrr, average_shapes
 
 _CHOICE, _DROPOUT = 3, 4
 _TIDY = 20
@@ -221,8 +221,8 @@ class Loop:
         state = replace(self.state, validated=self.state.step)
         if self.valid is None or not len(self.valid):
             return state
-        scores = mean_reciprocal_ranks(self.weights.best, self.valid)
-        mrr = plain_mean(scores)
+        scores = measure_mrr(self.weights.best, self.valid)
+        mrr = average_shapes(scores)
         self.run.tell(step=state.step, seconds=round(state.seconds, 2), mrr=mrr, by_shape=scores)
         by_shape = {f"valid/{name}": one for name, one in scores.items()}
         self.board.add(state.step, {"valid/mrr": mrr, **by_shape})

@@ -191,21 +191,21 @@ def source_of(
     dataset: Dataset, queries: str | None, settings: TrainSettings, place: Place
 ) -> Iterator[Source]:
     """Queries of a query set, or of the graph; workers that draw some end with the block."""
-    shapes = shapes_of(settings)
+    shapes = parse_shapes(settings)
     if queries is None:
         with graph_source(dataset, shapes or list(SHAPES), settings, place) as source:
             yield source
     else:
-        table = query_table(dataset, queries, "train", shapes)
+        table = load_checked_queries(dataset, queries, "train", shapes)
         yield TableSource(table, settings.batch, settings.batching == "by-shape", settings.seed)
 
 
-def shapes_of(settings: TrainSettings) -> list[str]:
+def parse_shapes(settings: TrainSettings) -> list[str]:
     """The shapes that are named, by their names."""
     return [named(name) for name in settings.shapes]
 
 
-def query_table(
+def load_checked_queries(
     dataset: Dataset, folder: str, split: str, shapes: Sequence[str] = ()
 ) -> QueryTable:
     """The queries of a split that have these shapes, or all; none of a shape is an error."""

@@ -24,7 +24,7 @@ from nqe.training.query_sources import source_of
 from nqe.training.run_folder import Queries, Run, State, check_new, end_of
 from nqe.training.status import FitResult, OnStep
 from nqe.training.tensorboard import Board
-from nqe.training.validation import validation_of
+from nqe.training.validation import choose_validation_queries
 
 
 def fit_weights(
@@ -118,7 +118,7 @@ def _trained(
     queries = None if task.queries is None else task.queries.folder
     model = _model(task)
     with source_of(task.dataset, queries, settings, state.place) as source:
-        valid = validation_of(task.dataset, queries, settings) if processes.first else None
+        valid = choose_validation_queries(task.dataset, queries, settings) if processes.first else None
         # Only now, so that a mistake above leaves no folder behind.
         run = _opened(task, processes)
         weights = _weights(task, run, model)

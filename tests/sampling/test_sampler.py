@@ -20,8 +20,7 @@ from nqe.graph.ragged import Ragged
 from nqe.query import SHAPES, Plan, bind, execute
 from nqe.query.plan import Op
 from nqe.sampling import QuerySet, load_queries, preset, read_queries, sample, save_queries, worker
-from nqe.sampling.signature import repeats_itself, signature
-from nqe.sampling.worker import WORLDS
+from nqe.sampling.signature import repeats_itself, signature_of
 from nqe.settings import SamplingSettings
 
 FEW = SamplingSettings(train=5, valid=3, test=3)
@@ -38,11 +37,6 @@ def atlas() -> Dataset:
 @pytest.fixture(scope="module")
 def sampled(atlas: Dataset) -> QuerySet:
     return sample(atlas, SamplingSettings(train=40, valid=10, test=10), workers=1)
-
-
-def worlds(dataset: Dataset, split: str) -> tuple[Graph, Graph]:
-    full, known = WORLDS[split]
-    return dataset.known(full), dataset.known(known or "none")
 
 
 def least_missing(plan: Plan, number: int, entity: int, full: Graph, known: Graph) -> float:
@@ -100,7 +94,7 @@ def test_easy_hard_and_missing_links_are_those_of_enumeration(
         except NqeError:
             assume(False)
     for split, table in queries.splits.items():
-        full, known = worlds(dataset, split)
+        full, known = dataset.full_for(split), dataset.known_for(split)
         for row in range(len(table)):
             plan = table.plans.plan(row)
             answers = execute(plan, full).answers.tolist()
@@ -129,7 +123,7 @@ def test_every_shape_gets_what_was_asked_for_with_hard_answers(sampled: QuerySet
 
 def test_validation_and_test_share_no_query_and_none_repeats(sampled: QuerySet) -> None:
     signatures = {
-        split: [signature(table.plans.plan(row)) for row in range(len(table))]
+        split: [signature_of(table.plans.plan(row)) for row in range(len(table))]
         for split, table in sampled.splits.items()
     }
     for each in signatures.values():
@@ -297,8 +291,8 @@ def test_an_unknown_setting_lists_the_known_ones(name: str) -> None:
 def test_the_order_of_parts_does_not_make_another_query(atlas: Dataset) -> None:
     one = bind("?x: borders(?x, France) and speaks(?x, German)", atlas.vocabulary)
     other = bind("?x: speaks(?x, German) and borders(?x, France)", atlas.vocabulary)
-    assert signature(one) == signature(other)
-    assert signature(one) != signature(bind("?x: borders(?x, France)", atlas.vocabulary))
+    assert signature_of(one) == signature_of(other)
+    assert signature_of(one) != signature_of(bind("?x: borders(?x, France)", atlas.vocabulary))
     assert repeats_itself(bind("?x: borders(?x, France) and borders(?x, France)", atlas.vocabulary))
 
 
@@ -307,8 +301,8 @@ def test_validation_and_test_are_drawn_alike(atlas: Dataset) -> None:
     wanted = SamplingSettings(shapes=("2p",), train=0, valid=20, test=40)
     alone = SamplingSettings(shapes=("2p",), train=0, valid=20, test=40, seed=7)
     first, other = (sample(atlas, one, workers=1).splits for one in (wanted, alone))
-    of_first = {signature(first["valid"].plan(row)) for row in range(20)}
-    of_other = {signature(other["test"].plan(row)) for row in range(40)}
+    of_first = {signature_of(first["valid"].plan(row)) for row in range(20)}
+    of_other = {signature_of(other["test"].plan(row)) for row in range(40)}
     assert not of_first & of_other
 
 

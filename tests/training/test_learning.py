@@ -20,7 +20,7 @@ from nqe.query import SHAPES
 from nqe.sampling import load_queries
 from nqe.training import TrainingStatus, fit_weights
 from nqe.training.run_folder import Run
-from nqe.training.validation import mean_reciprocal_ranks, plain_mean, validation_of
+from nqe.training.validation import measure_mrr, average_shapes, choose_validation_queries
 
 DATASET = towns()
 
@@ -35,19 +35,19 @@ def test_a_rule_is_learnt(tmp_path: Path) -> None:
     chosen = settings({"width": 32}, steps=400, evaluate_steps=200, batch=64, loss="full")
     trained = fit_weights(DATASET, tmp_path / "run", settings=chosen, on_step=steps_seen.update)
     assert np.mean(steps_seen.losses[-20:]) < np.mean(steps_seen.losses[:20]) - 1
-    queries = validation_of(DATASET, None, chosen.train)
+    queries = choose_validation_queries(DATASET, None, chosen.train)
     assert queries is not None
     names = DATASET.vocabulary
     torch.manual_seed(0)
     fresh = Model(chosen.model, len(names.entities), len(names.relations), names).eval()
-    untrained = plain_mean(mean_reciprocal_ranks(fresh, queries))
-    learnt = plain_mean(mean_reciprocal_ranks(load(tmp_path / "run"), queries))
+    untrained = average_shapes(measure_mrr(fresh, queries))
+    learnt = average_shapes(measure_mrr(load(tmp_path / "run"), queries))
     assert trained.best == pytest.approx(learnt)
     assert untrained < 0.15
     assert learnt > 0.35
     # The rule is about the language, the object; who else speaks one, and since when, is chance.
     objects = queries.take(np.flatnonzero(queries.asked() == 1))
-    assert plain_mean(mean_reciprocal_ranks(load(tmp_path / "run"), objects)) > 0.6
+    assert average_shapes(measure_mrr(load(tmp_path / "run"), objects)) > 0.6
 
 
 def test_all_shapes_train_from_a_small_graph(tmp_path: Path) -> None:
@@ -109,9 +109,9 @@ def test_an_average_of_the_weights_is_what_is_validated_and_kept_as_best(tmp_pat
     assert not torch.equal(best["entities.weights"], last["entities.weights"])
     tensors = Run.old(tmp_path / "run").load(load(tmp_path / "run"))
     assert all(torch.equal(best[name], tensors[f"average.{name}"]) for name in best)
-    queries = validation_of(DATASET, None, chosen.train)
+    queries = choose_validation_queries(DATASET, None, chosen.train)
     assert queries is not None
-    mrr = plain_mean(mean_reciprocal_ranks(load(tmp_path / "run" / BEST), queries))
+    mrr = average_shapes(measure_mrr(load(tmp_path / "run" / BEST), queries))
     assert trained.best == pytest.approx(mrr)
 
 
@@ -156,7 +156,7 @@ def test_a_time_budget_is_used_up_and_has_room_for_the_last_validation(
         now[0] += 10
         return {"1p": now[0]}
 
-    monkeypatch.setattr("nqe.training.loop.mean_reciprocal_ranks", slow)
+    monkeypatch.setattr("nqe.training.loop.measure_mrr", slow)
     chosen = settings(steps=None, minutes=2, evaluate_steps=None, evaluate_minutes=0.5)
     steps_seen = Clock()
     trained = fit_weights(DATASET, tmp_path / "run", settings=chosen, on_step=steps_seen.update)
@@ -189,9 +189,9 @@ def test_the_last_step_is_validated_once(tmp_path: Path, monkeypatch: pytest.Mon
 
     def counted(model: Model, queries: Any) -> dict[str, float]:
         calls.append(model)
-        return mean_reciprocal_ranks(model, queries)
+        return measure_mrr(model, queries)
 
-    monkeypatch.setattr("nqe.training.loop.mean_reciprocal_ranks", counted)
+    monkeypatch.setattr("nqe.training.loop.measure_mrr", counted)
     fit_weights(DATASET, tmp_path / "run", settings=settings(steps=6, evaluate_steps=3))
     assert len(calls) == 2
 

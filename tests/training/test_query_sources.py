@@ -29,10 +29,10 @@ from nqe.training.query_sources import (
     TableSource,
     check_numbers,
     graph_source,
-    query_table,
+    load_checked_queries,
     source_of,
 )
-from nqe.training.validation import validation_of
+from nqe.training.validation import choose_validation_queries
 
 DATASET = towns()
 CLOSED = closed_queries(DATASET.splits["train"])
@@ -243,11 +243,11 @@ def test_a_split_without_facts_is_told() -> None:
 
 def test_a_query_set_without_a_wanted_shape_or_split_is_told(tmp_path: Path) -> None:
     folder = str(town_queries(DATASET, tmp_path / "q", "1p", "2i", train=5))
-    assert set(query_table(DATASET, folder, "train", ["2i"]).shape) == {"2i"}
+    assert set(load_checked_queries(DATASET, folder, "train", ["2i"]).shape) == {"2i"}
     with pytest.raises(NqeError, match="no train queries of shape 3p; sample some, or name"):
-        query_table(DATASET, folder, "train", ["1p", "3p"])
+        load_checked_queries(DATASET, folder, "train", ["1p", "3p"])
     with pytest.raises(NqeError, match="no test queries; the set has train, valid"):
-        query_table(DATASET, folder, "test")
+        load_checked_queries(DATASET, folder, "test")
 
 
 @pytest.mark.parametrize("change", ["anchor", "answer", "relation", "attribute", "negative"])
@@ -275,29 +275,29 @@ def test_numbers_that_the_graph_does_not_have_are_told(change: str) -> None:
 
 @pytest.mark.parametrize("facts", ["train,valid", "all", "valid"])
 def test_facts_that_are_learnt_are_not_validated_on(facts: str) -> None:
-    assert validation_of(DATASET, None, replace(TRAIN, facts=facts)) is None
+    assert choose_validation_queries(DATASET, None, replace(TRAIN, facts=facts)) is None
 
 
 def test_validation_queries_are_as_many_as_wanted_and_always_the_same(tmp_path: Path) -> None:
-    one, other = (validation_of(DATASET, None, TRAIN) for _ in range(2))
+    one, other = (choose_validation_queries(DATASET, None, TRAIN) for _ in range(2))
     assert one is not None
     assert other is not None
     assert keys(one) == keys(other)
-    few = validation_of(DATASET, None, replace(TRAIN, valid_queries=5))
+    few = choose_validation_queries(DATASET, None, replace(TRAIN, valid_queries=5))
     assert few is not None
     assert len(few) == 5
     assert (few.hard.lengths > 0).all()
     folder = str(town_queries(DATASET, tmp_path / "q", "1p", "2i", train=5))
-    of_set = validation_of(DATASET, folder, replace(TRAIN, shapes=()))
+    of_set = choose_validation_queries(DATASET, folder, replace(TRAIN, shapes=()))
     assert of_set is not None
     assert Counter(of_set.shape) == {"1p": 10, "2i": 10}
 
 
 def test_without_validation_facts_or_queries_there_is_no_validation(tmp_path: Path) -> None:
     bare = Dataset(DATASET.vocabulary, {"train": DATASET.splits["train"]})
-    assert validation_of(bare, None, TRAIN) is None
+    assert choose_validation_queries(bare, None, TRAIN) is None
     folder = str(town_queries(DATASET, tmp_path / "q", "2i", train=5))
-    assert validation_of(DATASET, folder, replace(TRAIN, shapes=("1p",))) is None
+    assert choose_validation_queries(DATASET, folder, replace(TRAIN, shapes=("1p",))) is None
 
 
 @pytest.mark.parametrize("share", [0.999, 1.0])

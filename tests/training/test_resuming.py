@@ -214,7 +214,7 @@ def test_an_interrupt_while_validating_does_not_wait_and_costs_no_validation(
         pytest.fail("the interrupt was held back")
 
     with monkeypatch.context() as patch:
-        patch.setattr("nqe.training.loop.mean_reciprocal_ranks", interrupted)
+        patch.setattr("nqe.training.loop.measure_mrr", interrupted)
         with pytest.raises(KeyboardInterrupt, match="saved at step 6"):
             fit_weights(DATASET, tmp_path / "run", queries, chosen)
     fit_weights(DATASET, tmp_path / "run", resume=True)

@@ -178,7 +178,7 @@ def test_the_time_of_validating_is_not_the_queries(
         now[0] += 1_000
         return {"1p": 0.5}
 
-    monkeypatch.setattr("nqe.training.loop.mean_reciprocal_ranks", slow)
+    monkeypatch.setattr("nqe.training.loop.measure_mrr", slow)
     fit_weights(
         DATASET,
         tmp_path / "run",
