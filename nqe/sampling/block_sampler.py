@@ -1,4 +1,4 @@
-"""Samples one block of queries: draws them, refuses the unfit ones, and answers the rest at once."""
+"""Samples one block of queries: draws them, refuses unfit ones, and answers the others at once."""
 
 from __future__ import annotations
 
@@ -16,7 +16,12 @@ from nqe.query.exact_batch import StepSets, run_table
 from nqe.query.plan import Op, Plan, Step
 from nqe.query.shapes import Shape, name_of
 from nqe.query.step_table import StepTable
-from nqe.sampling.hard_answers import SplitGraphs, count_missing_links, split_answers, extract_answers
+from nqe.sampling.hard_answers import (
+    SplitGraphs,
+    count_missing_links,
+    extract_answers,
+    split_answers,
+)
 from nqe.sampling.query_table import QueryTable
 from nqe.sampling.random_walk import Walker
 from nqe.sampling.signature import repeats_itself, signature_of

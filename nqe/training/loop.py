@@ -12,7 +12,6 @@ import torch
 from torch import Tensor
 
 from nqe.errors import NqeError
-from nqe.model.batch import Batch
 from nqe.sampling.query_table import QueryTable
 from nqe.sampling.worker_pool import WorkerLost
 from nqe.settings import TrainSettings
@@ -28,7 +27,7 @@ from nqe.training.query_sources import Place, Source
 from nqe.training.run_folder import Run, State, end_of
 from nqe.training.status import OnStep, TrainingStatus
 from nqe.training.tensorboard import Board
-from nqe.training.validation import measure_mrr, average_shapes
+from nqe.training.validation import average_shapes, measure_mrr
 
 _CHOICE, _DROPOUT = 3, 4
 _TIDY = 20
@@ -139,10 +138,9 @@ class Loop:
             table = table.with_easy(one_answer(table.easy, rng))
         own = table.take(self.processes.part(np.arange(len(table))))
         candidates = self._candidates(table, own, rng).to(self.model.device)
-        batch = Batch.of(own.plans).to(self.model.device)
         self.model.train()
         with self._precision():
-            comparison = self.model.compared(batch, candidates.entities)
+            comparison = self.model.compare(own.plans, candidates.entities)
         scale = 1 / len(table)
         loss = self.loss(comparison, candidates.targets, scale, candidates.weight)
         loss.backward()  # type: ignore[no-untyped-call]

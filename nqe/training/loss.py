@@ -11,7 +11,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from nqe.model.log_sum import LogSum
-from nqe.model.scorer import Comparison
+from nqe.model.model import Comparison
 
 BLOCK = 2**25
 """At most this many scores exist at once, but always those of one query."""

@@ -13,6 +13,7 @@ from nqe.graph.dataset import Dataset
 from nqe.model.checkpoint import Card
 from nqe.model.devices import device_of
 from nqe.model.model import Model
+from nqe.model.model_kinds import new_model
 from nqe.sampling.storage import check_fingerprint, digest_of
 from nqe.settings import RunSettings
 from nqe.training.clock import Pace
@@ -118,7 +119,9 @@ def _trained(
     queries = None if task.queries is None else task.queries.folder
     model = _model(task)
     with source_of(task.dataset, queries, settings, state.place) as source:
-        valid = choose_validation_queries(task.dataset, queries, settings) if processes.first else None
+        valid = (
+            choose_validation_queries(task.dataset, queries, settings) if processes.first else None
+        )
         # Only now, so that a mistake above leaves no folder behind.
         run = _opened(task, processes)
         weights = _weights(task, run, model)
@@ -140,7 +143,7 @@ def _model(task: _Task) -> Model:
     """A new model; the same in all processes."""
     names, settings = task.dataset.vocabulary, task.settings
     torch.manual_seed(settings.train.seed)
-    model = Model(settings.model, len(names.entities), len(names.relations), names)
+    model = new_model(settings.model, len(names.entities), len(names.relations), names)
     return model.to(device_of(settings.train.device))
 
 

@@ -19,7 +19,7 @@ from nqe.sampling.one_hop import link_queries
 from nqe.sampling.query_table import QueryTable, concatenate
 from nqe.sampling.storage import read_manifest
 from nqe.settings import SamplingSettings, TrainSettings
-from nqe.training.query_sources import parse_shapes, load_checked_queries
+from nqe.training.query_sources import load_checked_queries, parse_shapes
 
 _LEAST = 20
 """At least this many queries of every shape are drawn."""

@@ -27,7 +27,12 @@ from nqe.sampling.exchange.query2box import read_query2box
 from nqe.sampling.exchange.tuple_files import Answers, NestedFolder, Task
 from nqe.sampling.exchange.tuple_graph import from_answers, from_files
 from nqe.sampling.exchange.tuple_structures import Misshapen
-from nqe.sampling.hard_answers import SplitGraphs, count_missing_links, extract_answers, split_answers
+from nqe.sampling.hard_answers import (
+    SplitGraphs,
+    count_missing_links,
+    extract_answers,
+    split_answers,
+)
 from nqe.sampling.query_table import QueryTable, concatenate
 
 # Queries are answered so many at a time.
@@ -130,7 +135,9 @@ def _completed(task: Task, table: QueryTable, dataset: Dataset) -> QueryTable:
 
 def _answered(table: QueryTable, task: Task, graphs: SplitGraphs) -> QueryTable:
     """A block with all its answers; hard ones that a file told stay."""
-    full, known = (extract_answers(run_table(table.plans, one)) for one in (graphs.full, graphs.known))
+    full, known = (
+        extract_answers(run_table(table.plans, one)) for one in (graphs.full, graphs.known)
+    )
     hard, easy = split_answers(full, known)
     return table.with_answers(Ragged.of(easy), Ragged.of(hard) if task.hard is None else table.hard)
 
