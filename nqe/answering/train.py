@@ -13,7 +13,7 @@ from nqe.model.checkpoint import checkpoint_of
 from nqe.settings import RunSettings
 from nqe.training import FitResult, OnStep, fit_weights
 from nqe.training.distributed import is_first_process
-from nqe.training.run_folder import Run
+from nqe.training.run_folder import RunFolder
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ def train(
         return TrainResult(**vars(fitted), not_calibrated=reason)
     if not fitted.new_steps and (checkpoint_of(fitted.folder) / FILE).is_file():
         return TrainResult(**vars(fitted))
-    device = Run.old(fitted.folder).settings.train.device
+    device = RunFolder.open(fitted.folder).settings.train.device
     try:
         return TrainResult(**vars(fitted), calibrated=calibrate(fitted.folder, dataset, device))
     except NqeError as error:

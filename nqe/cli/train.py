@@ -95,9 +95,9 @@ def _read_settings(
         return None
     settings = RunSettings()
     if resume:
-        from nqe.training.run_folder import Run
+        from nqe.training.run_folder import RunFolder
 
-        settings = Run.old(Path(output)).settings
+        settings = RunFolder.open(Path(output)).settings
     if config:
         settings = read_settings(config, settings)
     for text in assignments:

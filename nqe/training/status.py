@@ -1,4 +1,4 @@
-"""The status of training while it runs, and its outcome."""
+"""The status of training after a step, and its outcome."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ class TrainingStatus:
 
     step: int
     progress: float
-    """The part of the training that is done, from 0 to 1."""
+    """How much of the training is done, from 0 to 1."""
     epoch: int
     rate: float
     """Queries per second."""
     loss: float
+    """The mean loss of the step's queries."""
     best: float | None
     """The best validation MRR so far."""
 
@@ -33,10 +34,10 @@ class FitResult:
     folder: Path
     """The RUN folder."""
     steps: int
-    """Steps of the run in total."""
+    """The steps of the run in total."""
     new_steps: int
-    """Steps done by this call; 0 if the run was complete already."""
+    """The steps of this call; 0 if the run was complete already."""
     seconds: float
-    """Duration of the run in total."""
+    """The duration of the run in total."""
     best: float | None
     """The best validation MRR; only the first of several processes has it."""

@@ -17,7 +17,7 @@ from nqe.graph.ragged import Ragged
 from nqe.model.log_sum import LogSum, combine_log_sums
 from nqe.model.model import Comparison
 from nqe.training import loss as loss_file
-from nqe.training.candidates import all_entities, sampled_entities
+from nqe.training.candidates import sample_entities, take_all_entities
 from nqe.training.loss import SoftmaxLoss, Targets
 
 WIDTH = 4
@@ -44,7 +44,7 @@ def answers_of(*rows: list[int]) -> Ragged:
 
 
 def targets_of(*rows: list[int]) -> Targets:
-    return all_entities(answers_of(*rows)).targets
+    return take_all_entities(answers_of(*rows)).targets
 
 
 def labels_of(answers: list[list[int]], entity_count: int, smoothing: float) -> Tensor:
@@ -249,13 +249,13 @@ def sampled_loss(
 ) -> Tensor:
     entity_count = len(comparison.entities)
     rng = np.random.default_rng(seed)
-    drawn = sampled_entities(answers, answers, entity_count, count, rng)
+    drawn = sample_entities(answers, answers, entity_count, count, rng)
     assert drawn.entities is not None
     loss = SoftmaxLoss(smoothing, entity_count)
     return loss(among(comparison, drawn.entities), drawn.targets, 1.0, drawn.weight)
 
 
-def test_a_sample_of_all_entities_gives_the_full_loss_and_gradients() -> None:
+def test_a_sample_of_take_all_entities_gives_the_full_loss_and_gradients() -> None:
     comparison, rows = comparison_of(4, 9), [[0, 3], [5], [1, 2, 8], [0]]
     found = sampled_loss(comparison, answers_of(*rows), 0.2, count=500, seed=0)
     full = SoftmaxLoss(0.2, 9)(comparison, targets_of(*rows))
@@ -284,7 +284,7 @@ def weighted_cross_entropy(
 def test_a_sampled_loss_is_cross_entropy_with_weights(seed: int) -> None:
     comparison, answers = comparison_of(3, 40), answers_of([0, 3], [5], [1, 2, 39])
     found = sampled_loss(comparison, answers, 0.1, count=12, seed=seed)
-    drawn = sampled_entities(answers, answers, 40, 12, np.random.default_rng(seed))
+    drawn = sample_entities(answers, answers, 40, 12, np.random.default_rng(seed))
     assert drawn.entities is not None
     assert drawn.weight is not None
     expected = weighted_cross_entropy(
