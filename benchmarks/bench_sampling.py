@@ -16,7 +16,6 @@ from nqe.graph import Dataset
 from nqe.query import execute_many
 from nqe.readers import read
 from nqe.sampling import QuerySet, preset, sample, save_queries
-from nqe.sampling.sampler import WORLDS
 
 PRESET = "wd50k-nfol"
 MINUTES_BAR, GIGABYTES_BAR = 5.0, 4.0
@@ -27,7 +26,7 @@ def check(dataset: Dataset, queries: QuerySet) -> int:
     """Answer a random sample of the queries again, and compare; gives how many."""
     rng, checked = np.random.default_rng(1), 0
     for split, table in queries.splits.items():
-        full, known = (dataset.known(facts or "none") for facts in WORLDS[split])
+        full, known = dataset.full_for(split), dataset.known_for(split)
         rows = rng.choice(len(table), min(CHECKED, len(table)), replace=False)
         plans = [table.plan(int(row)) for row in rows]
         pairs = zip(rows, execute_many(plans, full), execute_many(plans, known), strict=True)

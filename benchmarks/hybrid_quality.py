@@ -29,7 +29,7 @@ from nqe.sampling import QueryTable, sample, save_queries
 from nqe.sampling.presets import PRESETS
 from nqe.sampling.storage import load_queries
 from nqe.settings import RunSettings, TrainSettings
-from nqe.training import train
+from nqe.training import fit_weights
 
 HOME = ROOT / "build" / "hybrid"
 RUN, QUERIES = HOME / "all-shapes", HOME / "wd50k-nfol"
@@ -49,7 +49,7 @@ def prepared(dataset: Dataset) -> None:
         save_queries(sample(dataset, PRESETS["wd50k-nfol"]), QUERIES, "wd50k")
     settings = RunSettings(train=TrainSettings(minutes=MINUTES, evaluate_minutes=10))
     if not MEMORY.is_file():
-        train(dataset, RUN, settings=settings, name="wd50k", resume=RUN.is_dir())
+        fit_weights(dataset, RUN, settings=settings, name="wd50k", resume=RUN.is_dir())
         MEMORY.write_text(f"{peak_memory():.2f}", encoding="utf-8")
 
 

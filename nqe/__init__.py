@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         open,
         score,
         suggest,
+        train,
     )
     from nqe.demo import demo_dataset
     from nqe.errors import NqeError, QueryError
@@ -46,7 +47,6 @@ if TYPE_CHECKING:
     from nqe.readers import read
     from nqe.sampling import sample
     from nqe.settings import ModelSettings, RunSettings, SamplingSettings, TrainSettings
-    from nqe.training import train
     from nqe.writers import write
 
 __version__ = version.VERSION
@@ -95,7 +95,7 @@ _HOMES = {
     "score": "nqe.answering",
     "statistics": "nqe.graph.statistics",
     "suggest": "nqe.answering",
-    "train": "nqe.training",
+    "train": "nqe.answering",
     "variables": "nqe.query",
     "write": "nqe.writers",
 }

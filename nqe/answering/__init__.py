@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from nqe.answering.open_run import OpenedRun
     from nqe.answering.request import MODES, Request
     from nqe.answering.statement_scores import StatementScore, Suggestion, score, suggest
+    from nqe.answering.train_model import TrainResult, train
 
 # Exact answers over a graph must not load PyTorch, so each name is imported when it is used.
 _HOMES = {
@@ -34,12 +35,14 @@ _HOMES = {
     "Request": "request",
     "StatementScore": "statement_scores",
     "Suggestion": "statement_scores",
+    "TrainResult": "train_model",
     "calibrate": "calibration_fitting",
     "explain": "explanation",
     "open": "open_answerer",
     "open_dataset": "open_graph",
     "score": "statement_scores",
     "suggest": "statement_scores",
+    "train": "train_model",
 }
 
 __all__ = [
@@ -56,12 +59,14 @@ __all__ = [
     "Request",
     "StatementScore",
     "Suggestion",
+    "TrainResult",
     "calibrate",
     "explain",
     "open",
     "open_dataset",
     "score",
     "suggest",
+    "train",
 ]
 
 

@@ -14,10 +14,10 @@ from nqe.cli import (
     explain,
     graphs,
     plan_sparql,
-    samples,
+    queries,
     score_suggest,
     shell,
-    training,
+    train,
 )
 from nqe.version import VERSION
 
@@ -60,8 +60,8 @@ for group in (
     shell,
     score_suggest,
     plan_sparql,
-    samples,
-    training,
+    queries,
+    train,
     calibrate,
     evaluations,
     demo,

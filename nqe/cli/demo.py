@@ -84,7 +84,7 @@ def demo(
 
 def _sample(dataset: Dataset, output: str) -> None:
     """Draw a small benchmark from the graph and show one of its queries."""
-    from nqe.cli.samples import show_queries
+    from nqe.cli.queries import show_queries
     from nqe.sampling import sample, save_queries
     from nqe.settings import SamplingSettings
 
@@ -99,13 +99,13 @@ def _sample(dataset: Dataset, output: str) -> None:
 
 def _train(dataset: Dataset, output: str, seconds: float) -> None:
     """Train for a while, evaluate, and answer a question whose answer was held out."""
+    from nqe.answering import train
     from nqe.cli.progress import TrainingBar
     from nqe.cli.results import print_sheets
     from nqe.evaluation import predict_links
     from nqe.evaluation.result_tables import link_sheet
     from nqe.model import EmbeddingRunner, load
     from nqe.settings import ModelSettings, RunSettings, TrainSettings
-    from nqe.training import train
 
     place = Path(output).with_suffix(".demo.run")
     printing.heading("A model that predicts what the graph lacks")
@@ -119,20 +119,20 @@ def _train(dataset: Dataset, output: str, seconds: float) -> None:
         trained = train(dataset, place, settings=settings, name=output, on_step=bar.update)
     printing.say(f"{place}: {trained.steps:,} steps on the train split")
     print_sheets([link_sheet(predict_links(EmbeddingRunner(load(place)), dataset))], "table")
+    if trained.calibrated is not None:
+        before, after = trained.calibrated.before.error, trained.calibrated.after.error
+        printing.say(
+            f"calibrated: probabilities are off by {after:.3f} on average, before by {before:.3f}"
+        )
     _predict(dataset, place)
 
 
 def _predict(dataset: Dataset, place: Path) -> None:
     """Answer questions whose answers the train split does not state, and explain one of them."""
-    from nqe.answering import calibrate, explain
+    from nqe.answering import explain
     from nqe.answering import open as open_answerer
     from nqe.query import execute
 
-    measured = calibrate(place, dataset)
-    printing.say(
-        f"calibrated: probabilities are off by {measured.after.error:.3f} on average, before by "
-        f"{measured.before.error:.3f}"
-    )
     answerer = open_answerer(place, graph=dataset, facts="train")
     for question, query in HELD_OUT:
         printing.heading(question)

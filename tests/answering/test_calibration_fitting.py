@@ -27,7 +27,7 @@ from nqe.query import execute
 from nqe.sampling.one_hop import link_queries
 from nqe.sampling.query_table import QueryTable
 from nqe.settings import run_settings
-from nqe.training import train
+from nqe.training import fit_weights
 
 pytestmark = pytest.mark.xdist_group("fitting")
 
@@ -55,7 +55,7 @@ def run(demo: Dataset, tmp_path_factory: pytest.TempPathFactory) -> Path:
             },
         }
     )
-    train(demo, folder, settings=settings)
+    fit_weights(demo, folder, settings=settings)
     return folder
 
 

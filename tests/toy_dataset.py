@@ -1,19 +1,23 @@
-"""A small world with a rule that can be learnt, and the smallest runs over it."""
+"""A toy data set with a rule that can be learnt, and settings and helpers for tiny runs on it."""
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import torch
 from safetensors.torch import load_file
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from nqe.graph import Dataset, Fact
 from nqe.model.checkpoint import WEIGHTS
+from nqe.query.step_table import SLOT_COLUMNS, STEP_COLUMNS
 from nqe.run_folders import BEST, LAST
-from nqe.sampling import sample, save_queries
+from nqe.sampling import QueryTable, sample, save_queries
 from nqe.settings import RunSettings, SamplingSettings, run_settings
 from nqe.training import TrainingStatus
+from nqe.training.run_folder import RunFolder
 
 TOWNS, PEOPLE = 6, 60
 MODEL = {"width": 16, "layers": 1, "heads": 2, "feed_forward": 16}
@@ -28,9 +32,9 @@ TRAIN = {
 
 
 def towns() -> Dataset:
-    """Who lives where, with whom and since when; all of a town speak its language.
+    """Build facts about people and towns; all people of a town speak the same language.
 
-    Of some people the language is held out: it follows from the town.
+    The language of some people is held out, and follows from their town.
     """
     train, valid, test = [], [], []
     for number in range(PEOPLE):
@@ -46,24 +50,24 @@ def towns() -> Dataset:
 
 
 def town_queries(dataset: Dataset, folder: Path, *shapes: str, train: int = 60) -> Path:
-    """A small query set of the towns."""
+    """Sample a small query set and save it to a folder."""
     few = SamplingSettings(shapes=shapes, train=train, valid=10, test=0)
     save_queries(sample(dataset, few, workers=1), folder)
     return folder
 
 
 def settings(model: dict[str, Any] | None = None, **train: Any) -> RunSettings:
-    """The smallest model, trained in a few small steps; others as named."""
+    """Return settings of a tiny model trained for a few small steps, with the given changes."""
     return run_settings({"model": MODEL | (model or {}), "train": TRAIN | train})
 
 
 def weights(run: Path, name: str = LAST) -> dict[str, torch.Tensor]:
-    """The tensors of a run's checkpoint."""
+    """Return the tensors of a run's checkpoint."""
     return load_file(run / name / WEIGHTS)
 
 
 def same_weights(one: Path, other: Path) -> bool:
-    """Whether two runs have the same best and last weights, to the bit."""
+    """Whether the best and the last weights of two runs are identical."""
     pairs = [(weights(one, name), weights(other, name)) for name in (BEST, LAST)]
     return all(
         first.keys() == second.keys() and all(torch.equal(first[key], second[key]) for key in first)
@@ -71,8 +75,8 @@ def same_weights(one: Path, other: Path) -> bool:
     )
 
 
-class Losses:
-    """Keeps the loss of every step."""
+class StatusRecorder:
+    """Keeps the status after every step."""
 
     def __init__(self) -> None:
         self.statuses: list[TrainingStatus] = []
@@ -83,3 +87,33 @@ class Losses:
     @property
     def losses(self) -> list[float]:
         return [status.loss for status in self.statuses]
+
+
+def read_values(run: Path, name: str) -> list[tuple[int, float]]:
+    """Return the steps and values of one name in a run's metrics."""
+    lines = RunFolder.open(run).read_metrics()
+    return [(line["step"], line[name]) for line in lines if name in line]
+
+
+def read_scalars(run: Path) -> dict[str, list[tuple[int, float]]]:
+    """Return the steps and values that TensorBoard shows, by name."""
+    events = EventAccumulator(str(run / "tensorboard"))
+    events.Reload()
+    return {
+        name: [(one.step, one.value) for one in events.Scalars(name)]
+        for name in events.Tags()["scalars"]
+    }
+
+
+def keys(table: QueryTable) -> list[tuple[bytes, ...]]:
+    """Return for each query something that differs if the plan or the easy answers differ."""
+    plans = table.plans.to_local()
+    slots = plans.slot_start[plans.plan_start]
+    return [
+        (
+            *(getattr(plans, name)[first:last].tobytes() for name in STEP_COLUMNS),
+            *(getattr(plans, name)[slots[row] : slots[row + 1]].tobytes() for name in SLOT_COLUMNS),
+            table.easy[row].tobytes(),
+        )
+        for row, (first, last) in enumerate(pairwise(plans.plan_start.tolist()))
+    ]
