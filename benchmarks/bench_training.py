@@ -68,7 +68,7 @@ class Steps:
             )
         )
         self.model.train()
-        comparison = self.model.compare(table.step_table(), chosen.entities)
+        comparison = self.model.compare(table.plans, chosen.entities)
         loss = self.loss(comparison, chosen.targets, 1 / len(table), chosen.weight)
         loss.backward()
         self.weights.clip()

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from nqe.model.model import Model
-from nqe.query.exact_batch import StepTable
+from nqe.query.step_table import StepTable
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,8 +13,7 @@ from nqe.graph.arrays import Integers
 from nqe.graph.pattern import Kind
 from nqe.graph.vocabulary import Vocabulary
 from nqe.model.fuzzy_logic import Logic, Product
-from nqe.query.exact_batch import StepTable
-from nqe.query.plan import SLOT, STEP
+from nqe.query.step_table import StepTable
 from nqe.settings import ModelSettings
 
 Entities = Tensor | slice | None
@@ -110,11 +109,10 @@ class Model(nn.Module, ABC):
 
     def check(self, plans: StepTable) -> None:
         """Refuse plans that name entities or relations which this model does not have."""
-        slots = plans.slots
-        anchors = slots[slots[:, SLOT.KIND] == Kind.KNOWN, SLOT.FILLER]
+        anchors = plans.filler[plans.kind == Kind.KNOWN]
         _check_numbers("entity", anchors, self.entity_count)
-        _check_numbers("relation", plans.steps[:, STEP.RELATION], self.relation_count, -1)
-        _check_numbers("relation", slots[:, SLOT.ATTRIBUTE], self.relation_count, -1)
+        _check_numbers("relation", plans.relation, self.relation_count, -1)
+        _check_numbers("relation", plans.attribute, self.relation_count, -1)
 
 
 def _check_numbers(kind: str, numbers: Integers, count: int, lowest: int = 0) -> None:

@@ -14,7 +14,7 @@ from nqe.model.encoder import ENCODERS, Encoder
 from nqe.model.fuzzy_logic import LOGICS, connect
 from nqe.model.model import Comparison, Entities, EntityBlock, Model
 from nqe.model.scorer import SCORERS, Scorer
-from nqe.query.exact_batch import StepTable
+from nqe.query.step_table import StepTable
 from nqe.settings import ModelSettings
 
 

@@ -14,8 +14,8 @@ from nqe.answering.calibration import MOST
 from nqe.graph import Graph
 from nqe.model import Model
 from nqe.query import Plan
-from nqe.query.exact_batch import StepTable
 from nqe.query.plan import Op, PlanBuilder, Step
+from nqe.query.step_table import StepTable
 
 Row = tuple[int, int, int, Sequence[tuple[int, int]]]
 

@@ -31,7 +31,7 @@ from nqe.errors import NqeError
 from nqe.graph import Dataset, EntitySet, Fact, Graph
 from nqe.model import save_pretrained
 from nqe.query import Plan, bind, execute
-from nqe.query.exact_batch import StepTable
+from nqe.query.step_table import StepTable
 
 DATASET = countries()
 NEIGHBOURS = "?x: borders(?x, France)"

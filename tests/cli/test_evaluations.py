@@ -19,8 +19,7 @@ from nqe.cli.app import app
 from nqe.cli.models import RunModel
 from nqe.errors import NqeError
 from nqe.graph import Dataset
-from nqe.query.exact_batch import StepTable
-from nqe.query.plan import STEP
+from nqe.query.step_table import StepTable
 from nqe.sampling import sample, save_queries
 from nqe.settings import SamplingSettings
 
@@ -37,7 +36,7 @@ class RandomRunner:
         self.entity_count = entity_count
 
     def run(self, plans: StepTable) -> Scored:
-        relation = plans.steps[plans.plan_start[:-1], STEP.RELATION]
+        relation = plans.relation[plans.targets]
         return Scored(self.scores[torch.from_numpy(relation) % len(self.scores)])
 
 

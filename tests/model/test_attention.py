@@ -12,7 +12,7 @@ from small_models import HETEROGENEITIES, random, small_model
 from nqe.model.attention import Layout, attend, full_layout, masked_layout
 from nqe.model.batch import MOST_PADDING, Batch, Projections
 from nqe.model.edge_kinds import EDGES
-from nqe.query.exact_batch import StepTable
+from nqe.query.step_table import StepTable
 
 HEADS, HEAD_WIDTH = 2, 2
 

@@ -7,7 +7,7 @@ import torch
 from random_plans import atom, mixed
 
 from nqe.model.batch import Batch
-from nqe.query.exact_batch import StepTable
+from nqe.query.step_table import StepTable
 
 
 def test_facts_that_are_long_or_frequent_form_groups_of_their_own() -> None:

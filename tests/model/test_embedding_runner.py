@@ -11,7 +11,7 @@ from small_models import ENTITY_COUNT, small_model
 from nqe.errors import NqeError
 from nqe.graph import Fact, Graph
 from nqe.model import EmbeddingRunner
-from nqe.query.exact_batch import StepTable
+from nqe.query.step_table import StepTable
 from nqe.sampling.one_hop import closed_queries
 
 
@@ -36,6 +36,6 @@ def test_a_runner_refuses_queries_of_a_larger_graph() -> None:
     graph = Graph.of([Fact(f"e{n}", "r", f"e{n + 1}") for n in range(20)])
     table = closed_queries(graph.facts)
     with pytest.raises(NqeError, match="entity number 20 is not one of the model's 12"):
-        EmbeddingRunner(small_model()).run(table.step_table())
-    scores = EmbeddingRunner(small_model()).run(table.take(np.arange(3)).step_table())
+        EmbeddingRunner(small_model()).run(table.plans)
+    scores = EmbeddingRunner(small_model()).run(table.plans.take(np.arange(3)))
     assert scores.block(2, 7).shape == (3, 5)

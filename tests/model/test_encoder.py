@@ -10,8 +10,8 @@ from small_models import HETEROGENEITIES, small_model
 
 from nqe.model.attention import full_layout
 from nqe.model.batch import Batch
-from nqe.query.exact_batch import StepTable
 from nqe.query.plan import Op, Plan, PlanBuilder
+from nqe.query.step_table import StepTable
 
 
 def nested() -> Plan:

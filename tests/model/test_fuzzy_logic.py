@@ -14,8 +14,8 @@ from small_models import small_model
 from torch import Tensor
 
 from nqe.model import LOGICS, Logic
-from nqe.query.exact_batch import StepTable
 from nqe.query.plan import Op
+from nqe.query.step_table import StepTable
 
 T_NORMS = ("product", "godel", "lukasiewicz")
 by_logic = pytest.mark.parametrize("logic", [LOGICS[name]() for name in T_NORMS], ids=T_NORMS)

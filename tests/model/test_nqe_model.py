@@ -13,8 +13,8 @@ from slow_model import slow_results
 from small_models import HETEROGENEITIES, LOGIC_NAMES, small_model
 
 from nqe.model import NQEModel
-from nqe.query.exact_batch import StepTable
 from nqe.query.plan import Op, Plan, Step
+from nqe.query.step_table import StepTable
 
 MODELS = {
     (logic, kind): small_model(logic=logic, heterogeneity=kind)

@@ -20,8 +20,8 @@ from nqe.model import (
     save_pretrained,
 )
 from nqe.model.batch import Projections
-from nqe.query.exact_batch import StepTable
 from nqe.query.plan import Op
+from nqe.query.step_table import StepTable
 from nqe.settings import ModelSettings
 from nqe.training.loss import SoftmaxLoss, Targets
 

@@ -10,7 +10,7 @@ from small_models import ENTITY_COUNT, small_model
 from torch import Tensor
 
 from nqe.model import Model, NQEModel
-from nqe.query.exact_batch import StepTable
+from nqe.query.step_table import StepTable
 from nqe.settings import ModelSettings
 
 QUERIES = torch.rand(6, 8, generator=torch.Generator().manual_seed(3))
