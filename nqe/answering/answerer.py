@@ -64,7 +64,7 @@ class Answerer:
             )
         self.calibration = calibration
         # A model that is blind to logic has none for fuzzy sets.
-        self.logic = choose(LOGICS, logic, "logic")() if logic else norm_of(model.logic)
+        self.logic = choose(LOGICS, logic, "logic") if logic else norm_of(model.logic)
         self.options = options or HybridOptions()
 
     @classmethod

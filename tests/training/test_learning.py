@@ -46,7 +46,7 @@ def test_a_rule_is_learnt(tmp_path: Path) -> None:
     assert untrained < 0.15
     assert learnt > 0.35
     # The rule is about the language, the object; who else speaks one, and since when, is chance.
-    objects = queries.take(np.flatnonzero(queries.asked() == 1))
+    objects = queries.take(np.flatnonzero(queries.plans.asked_kinds == 1))
     assert plain_mean(mean_reciprocal_ranks(load(tmp_path / "run"), objects)) > 0.6
 
 
