@@ -68,7 +68,9 @@ def plans_by_shape(table: QueryTable, count: int) -> dict[str, list[Plan]]:
     """So many plans of each shape."""
     shapes = np.array(table.shape)
     chosen = {shape: np.flatnonzero(shapes == shape)[:count] for shape in SHAPES}
-    return {shape: [table.plan(row) for row in rows.tolist()] for shape, rows in chosen.items()}
+    return {
+        shape: [table.plans.plan(row) for row in rows.tolist()] for shape, rows in chosen.items()
+    }
 
 
 def single(answerer: Answerer, plans: dict[str, list[Plan]]) -> str:

@@ -26,8 +26,9 @@ class HybridRunner:
 
     def run(self, plans: StepTable) -> RowScores:
         """The probabilities of all entities for each plan."""
-        numbers = np.arange(len(plans))
-        tables = [plans.take(numbers[part]) for part in parts(plans.step_counts, self.entity_count)]
+        every = np.arange(len(plans))
+        blocks = parts(plans.step_counts, self.entity_count)
+        tables = [plans.take(every[block]) for block in blocks]
         return RowScores(torch.cat([self.answerer.run_table(one).targets() for one in tables]))
 
 

@@ -51,8 +51,8 @@ class KeyRunner:
 
     def run(self, plans: StepTable) -> KeyScores:
         keys = []
-        for number in range(len(plans)):
-            [step] = plans.plan(number).steps
+        for row in range(len(plans)):
+            [step] = plans.plan(row).steps
             parts = [-1 if slot is None else slot for slot in step.slots]
             keys.append(key_of(parts, list(step.attributes), step.relation, min(step.asked, 2)))
         return KeyScores(keys)
