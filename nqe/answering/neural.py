@@ -55,7 +55,7 @@ class NeuralEngine:
                 f"this one has {model.relation_count:,}; calibrate it again"
             )
         # A model that is blind to logic has no logic for fuzzy sets.
-        own = choose(LOGICS, logic, "logic")() if logic else norm_of(model.logic)
+        own = choose(LOGICS, logic, "logic") if logic else norm_of(model.logic)
         return cls(predictor, calibration, own, options or HybridOptions(), is_calibrated)
 
     def over(self, graph: Graph) -> NeuralEngine:
