@@ -7,17 +7,18 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nqe.cli import printing
-from nqe.cli.choices import (
+from nqe.cli.models import RunModel
+from nqe.cli.options import (
     AmongOption,
     DeviceOption,
     FactsOption,
     GraphOption,
     JsonOption,
     RunArgument,
+    check_among,
+    check_plot,
 )
-from nqe.cli.models import RunModel
 from nqe.cli.predictions import among_of, answer_row, note_unseen, note_unseen_names
-from nqe.cli.results import check_among, check_plot
 
 if TYPE_CHECKING:
     from nqe.answering import Calibrated, StatementScore, Suggestion

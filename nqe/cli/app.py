@@ -6,7 +6,17 @@ from typing import Annotated
 
 import typer
 
-from nqe.cli import answering, asking, demo, evaluations, graphs, questions, samples, training
+from nqe.cli import (
+    answering,
+    asking,
+    compare,
+    demo,
+    evaluate,
+    graphs,
+    questions,
+    samples,
+    training,
+)
 from nqe.version import VERSION
 
 HELP = """Answer logical questions over incomplete graphs of statements with qualifiers.
@@ -45,6 +55,7 @@ asking.add_to(app)
 questions.add_to(app)
 samples.add_to(app)
 training.add_to(app)
-evaluations.add_to(app)
+evaluate.add_to(app)
+compare.add_to(app)
 answering.add_to(app)
 demo.add_to(app)

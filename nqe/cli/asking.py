@@ -8,7 +8,8 @@ import typer
 
 from nqe.cli import printing
 from nqe.cli.batches import Asked, check_output, print_file, write_file
-from nqe.cli.choices import (
+from nqe.cli.models import RunModel, is_model
+from nqe.cli.options import (
     EMBEDDING,
     EXACT,
     HYBRID,
@@ -16,11 +17,11 @@ from nqe.cli.choices import (
     FactsOption,
     GraphOption,
     JsonOption,
+    check_among,
     open_dataset,
+    refuse_options,
 )
-from nqe.cli.models import RunModel, is_model
 from nqe.cli.predictions import Predictor
-from nqe.cli.results import check_among, refuse_options
 from nqe.errors import NqeError
 
 PART_FAILED = 1

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from nqe.cli import printing
-from nqe.cli.choices import FactsOption, GraphArgument, JsonOption, open_dataset
+from nqe.cli.options import FactsOption, GraphArgument, JsonOption, open_dataset
 
 
 def add_to(app: typer.Typer) -> None:

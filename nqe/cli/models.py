@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nqe.cli import printing
-from nqe.cli.choices import open_dataset
+from nqe.cli.options import open_dataset
 from nqe.errors import NqeError, StorageError
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from nqe.cli import printing
 from nqe.cli.answers import STEP_COLUMNS, STEP_NAMES, show_steps, steps_json
-from nqe.cli.choices import EMBEDDING, EXACT, HYBRID
+from nqe.cli.options import EMBEDDING, EXACT, HYBRID
 from nqe.errors import NqeError
 from nqe.graph.graph import Graph
 from nqe.query.exact import execute

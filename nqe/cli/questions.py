@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nqe.cli import printing
-from nqe.cli.choices import FactsOption, GraphArgument, JsonOption, open_dataset
+from nqe.cli.options import FactsOption, GraphArgument, JsonOption, open_dataset
 
 if TYPE_CHECKING:
     from nqe.graph import Graph

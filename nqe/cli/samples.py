@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from nqe.cli import printing
-from nqe.cli.choices import GraphArgument, JsonOption, open_dataset
+from nqe.cli.options import GraphArgument, JsonOption, open_dataset
 from nqe.errors import NqeError
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nqe.cli import printing
-from nqe.cli.choices import GraphArgument, open_dataset
+from nqe.cli.options import GraphArgument, open_dataset
 from nqe.errors import NqeError
 
 if TYPE_CHECKING:
