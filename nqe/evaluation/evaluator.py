@@ -12,7 +12,7 @@ from nqe.evaluation.ranks import FEW_ANSWERS, TIES, Floats, RankCounts, Scores, 
 from nqe.graph.arrays import Integers
 from nqe.graph.ragged import Ragged, offsets, ranges
 from nqe.progress import NoProgress, Progress
-from nqe.query.exact_batch import StepTable
+from nqe.query.step_table import StepTable
 from nqe.sampling.query_table import QueryTable
 
 BLOCK = 2**24
@@ -94,8 +94,8 @@ def evaluate(
         candidates=runner.entity_count - correct.lengths[query] + 1,
         missing=_count_missing(queries, answers)[chosen],
         shape=queries.shape,
-        slot=queries.asked(),
-        arity=_find_largest(queries.arities()),
+        slot=queries.plans.asked_kinds,
+        arity=_find_largest(queries.plans.arities),
         left_out=len(queries) - len(rows),
     )
 
@@ -147,7 +147,7 @@ def _count_above(
     progress.start("ranking", len(order))
     for first in range(0, len(order), at_once):
         part = order[first : first + at_once]
-        scores = runner.run(queries.take(part).step_table())
+        scores = runner.run(queries.plans.take(part))
         counts = count_above(
             scores, wanted.take(part), correct.take(part), runner.entity_count, columns
         )

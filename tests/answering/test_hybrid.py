@@ -29,9 +29,9 @@ from nqe.errors import NqeError
 from nqe.graph import Fact, Graph
 from nqe.model.fuzzy_logic import LOGICS
 from nqe.query import Plan, execute
-from nqe.query.exact_batch import StepTable
 from nqe.query.plan import Op, PlanBuilder
 from nqe.query.shapes import POSITIVE
+from nqe.query.step_table import StepTable
 
 every_logic = pytest.mark.parametrize("logic", LOGICS)
 every_join = pytest.mark.parametrize("join", JOINS)

@@ -15,8 +15,7 @@ import nqe
 from nqe.cli.app import app
 from nqe.cli.models import RunModel
 from nqe.errors import NqeError
-from nqe.query.exact_batch import StepTable
-from nqe.query.plan import STEP
+from nqe.query.step_table import StepTable
 
 ATLAS = nqe.demo_dataset()
 SHAPES = ("1p", "2p", "2in", "And(P(P()), P(), Not(P()))")
@@ -25,7 +24,7 @@ _MODEL: Any = SimpleNamespace(vocabulary=ATLAS.vocabulary)
 
 
 class RandomRunner:
-    """Scores that depend only on the seed and on the first relation of a plan."""
+    """Scores that depend only on the seed and on the relation of the target's step."""
 
     def __init__(self, seed: int, entity_count: int) -> None:
         random = torch.Generator().manual_seed(seed)
@@ -33,7 +32,7 @@ class RandomRunner:
         self.entity_count = entity_count
 
     def run(self, plans: StepTable) -> RandomScores:
-        relation = plans.steps[plans.plan_start[:-1], STEP.RELATION]
+        relation = plans.relation[plans.targets]
         return RandomScores(self.scores[torch.from_numpy(relation) % len(self.scores)])
 
 

@@ -18,8 +18,7 @@ from nqe.errors import NqeError
 from nqe.evaluation import Bootstrap, Report, evaluate, predict_links
 from nqe.evaluation.groupings import OF_LINKS
 from nqe.graph import Dataset, Fact
-from nqe.query.exact_batch import StepTable
-from nqe.query.plan import SLOT, STEP
+from nqe.query.step_table import StepTable
 
 splits = st.fixed_dictionaries(
     {
@@ -55,11 +54,10 @@ class KeyRunner:
 
     def run(self, plans: StepTable) -> KeyScores:
         keys = []
-        for row, step in enumerate(plans.steps):
-            slots = plans.slots[plans.slots[:, SLOT.STEP] == row]
-            parts, attributes = slots[:, SLOT.FILLER].tolist(), slots[2:, SLOT.ATTRIBUTE].tolist()
-            asked = min(int(step[STEP.ASKED]), 2)
-            keys.append(key_of(parts, attributes, int(step[STEP.RELATION]), asked))
+        for row in range(len(plans)):
+            [step] = plans.plan(row).steps
+            parts = [-1 if slot is None else slot for slot in step.slots]
+            keys.append(key_of(parts, list(step.attributes), step.relation, min(step.asked, 2)))
         return KeyScores(keys)
 
 

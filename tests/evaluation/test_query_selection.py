@@ -37,7 +37,7 @@ def test_shapes_may_be_names_or_trees_and_the_first_queries_of_each_are_taken(
     assert sorted(table.shape) == sorted(["1p", TREE] * 2)
     first = [row for row, shape in enumerate(whole.shape) if shape == "1p"][:2]
     mine = [row for row, shape in enumerate(table.shape) if shape == "1p"]
-    assert [whole.plan(row) for row in first] == [table.plan(row) for row in mine]
+    assert [whole.plans.plan(row) for row in first] == [table.plans.plan(row) for row in mine]
 
 
 def test_shapes_that_the_split_does_not_have_are_refused(queries: str) -> None:
