@@ -38,10 +38,11 @@ def resample_means(
     for first in range(0, samples, at_once):
         block = means[first : first + at_once]
         drawn = random.integers(0, count, (len(block), count), dtype=np.int32)
-        # How often each query was drawn, per sample.
-        cell = (drawn + count * np.arange(len(block))[:, None]).ravel()
-        times = np.bincount(cell, minlength=len(block) * count).reshape(len(block), count)
-        totals = times.astype(np.float64) @ weighted
+        # How often each query was drawn, (samples, queries).
+        times = np.empty(drawn.shape)
+        for sample, queries in enumerate(drawn):
+            times[sample] = np.bincount(queries, minlength=count)
+        totals = times @ weighted
         block[:] = totals[:, :columns] / totals[:, columns:]
     return means
 
