@@ -106,8 +106,8 @@ def shape_rows(reports: dict[str, Report]) -> list[tuple[str, ...]]:
         cells = []
         for report in reports.values():
             one = report.group("shape")[shape]
-            low, high = one.interval or (one.mrr, one.mrr)
-            worse = " worse" if one.mrr < (first[shape].interval or (0.0, 0.0))[0] else ""
+            low, high = one.intervals["mrr"]
+            worse = " worse" if one.mrr < first[shape].intervals["mrr"][0] else ""
             cells.append(f"{one.mrr:.3f} ({low:.3f}, {high:.3f}){worse}")
         rows.append((shape, f"{first[shape].queries:,}", *cells))
     return rows

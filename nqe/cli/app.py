@@ -9,8 +9,9 @@ import typer
 from nqe.cli import (
     ask,
     calibrate,
+    compare,
     demo,
-    evaluations,
+    evaluate,
     explain,
     graphs,
     plan_sparql,
@@ -63,7 +64,8 @@ for group in (
     queries,
     train,
     calibrate,
-    evaluations,
+    evaluate,
+    compare,
     demo,
 ):
     group.add_to(app)

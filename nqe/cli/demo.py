@@ -100,10 +100,9 @@ def _sample(dataset: Dataset, output: str) -> None:
 def _train(dataset: Dataset, output: str, seconds: float) -> None:
     """Train for a while, evaluate, and answer a question whose answer was held out."""
     from nqe.answering import train
+    from nqe.cli.print_report import print_link_report
     from nqe.cli.progress import TrainingBar
-    from nqe.cli.results import print_sheets
     from nqe.evaluation import predict_links
-    from nqe.evaluation.result_tables import link_sheet
     from nqe.model import EmbeddingRunner, load
     from nqe.settings import ModelSettings, RunSettings, TrainSettings
 
@@ -118,7 +117,7 @@ def _train(dataset: Dataset, output: str, seconds: float) -> None:
     with TrainingBar() as bar:
         trained = train(dataset, place, settings=settings, name=output, on_step=bar.update)
     printing.say(f"{place}: {trained.steps:,} steps on the train split")
-    print_sheets([link_sheet(predict_links(EmbeddingRunner(load(place)), dataset))], "table")
+    print_link_report(predict_links(EmbeddingRunner(load(place)), dataset), "table")
     if trained.calibrated is not None:
         before, after = trained.calibrated.before.error, trained.calibrated.after.error
         printing.say(
