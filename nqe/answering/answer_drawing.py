@@ -7,7 +7,7 @@ from torch import Tensor
 from nqe.answering.answerer import Answerer
 from nqe.answering.explanation import SHOWN
 from nqe.answering.top_k import likeliest
-from nqe.query.exact import Question, plan_of
+from nqe.query.binder import Question, bind
 from nqe.query.plan import Plan
 from nqe.query.svg import svg
 
@@ -16,7 +16,7 @@ _LONGEST = 30
 
 def picture(answerer: Answerer, query: Question, mode: str = "hybrid", top: int = 3) -> str:
     """The plan of a query as SVG, with what the mode finds at each step."""
-    plan = plan_of(query, answerer.graph)
+    plan = bind(query, answerer.graph)
     steps = [number for number, step in enumerate(plan.steps) if step.op in SHOWN]
     # A plan cut off after a step has that step as its target.
     rows = answerer.rows([Plan(plan.steps[: number + 1]) for number in steps], mode)

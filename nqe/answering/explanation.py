@@ -16,7 +16,8 @@ from nqe.answering.top_k import likeliest
 from nqe.errors import NqeError
 from nqe.graph.graph import Graph
 from nqe.graph.vocabulary import Names
-from nqe.query.exact import Question, execute, plan_of
+from nqe.query.binder import Question, bind
+from nqe.query.exact import execute
 from nqe.query.plan import Op, Plan
 from nqe.query.step_text import step_words
 
@@ -164,7 +165,7 @@ def explain(
     `truth` is the graph with all facts, those included that the answerer must not know.
     """
     graph = answerer.graph
-    plan = plan_of(query, graph)
+    plan = bind(query, graph)
     run = answerer.run([plan])
     row = run.rows[-1]
     if entity is None:

@@ -14,9 +14,10 @@ from nqe.answering.hybrid import Chances, HybridRun
 from nqe.graph.entity_facts import labelled
 from nqe.graph.graph import Graph
 from nqe.graph.pattern import Pattern
-from nqe.query.exact import Result, execute
+from nqe.query.exact import execute
 from nqe.query.plan import Op, Plan, Step
 from nqe.query.proof import Proof, prove
+from nqe.query.result import Result
 from nqe.query.step_text import step_words
 
 
@@ -203,5 +204,4 @@ class Explainer:
 
 def prove_step(result: Result, number: int, entity: int) -> Proof:
     """A proof that an entity is in a step's set."""
-    steps = result.plan.steps[: number + 1]
-    return prove(Result(Plan(steps), result.graph, result.sets[: number + 1]), entity)
+    return prove(result.plan, result.graph, result.sets, entity, number)

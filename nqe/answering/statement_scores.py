@@ -16,11 +16,13 @@ from nqe.answering.top_k import likeliest, mask_of
 from nqe.errors import QueryError
 from nqe.graph.entity_set import EntitySet
 from nqe.graph.pattern import OBJECT, SUBJECT
+from nqe.query.binder import bind
 from nqe.query.exact import execute
-from nqe.query.formula import Atom, Query, Term, Variable
-from nqe.query.plan import Plan, PlanBuilder, bind
+from nqe.query.formula import Atom, Term, Variable
+from nqe.query.plan import Plan, PlanBuilder
+from nqe.query.query import Query, parse
 from nqe.query.step_text import slot_name
-from nqe.query.text import parse, render_atom
+from nqe.query.text import render_atom
 
 CHECKED = 5
 """Of so many times as many suggestions as are wanted the other direction is asked too."""

@@ -9,7 +9,8 @@ from nqe.cli import printing
 from nqe.errors import NqeError
 from nqe.graph.entity_set import EntitySet
 from nqe.graph.graph import Graph
-from nqe.query.exact import Result, execute
+from nqe.query.exact import execute
+from nqe.query.result import Result
 from nqe.query.step_text import step_cells, step_json
 
 SHOWN = 50

@@ -11,8 +11,9 @@ from nqe.cli.answers import STEP_COLUMNS, STEP_NAMES, show_steps, steps_json
 from nqe.cli.choices import EMBEDDING, EXACT, HYBRID
 from nqe.errors import NqeError
 from nqe.graph.graph import Graph
+from nqe.query.binder import bind
 from nqe.query.exact import execute
-from nqe.query.plan import Plan, bind
+from nqe.query.plan import Plan
 from nqe.query.step_text import step_cells, step_json
 
 if TYPE_CHECKING:

@@ -62,15 +62,15 @@ def sparql(
         str, typer.Option("--model", help="wikidata (statement nodes) or rdf12 (annotations).")
     ] = "wikidata",
 ) -> None:
-    """Write a query as SPARQL, to be run at an endpoint (Python: nqe.query.sparql.sparql).
+    """Write a query as SPARQL, to be run at an endpoint (Python: nqe.query.sparql.write_sparql).
 
     Example: nqe sparql atlas '?x: borders(?x, France)'
     """
-    from nqe.query import bind
-    from nqe.query.sparql import sparql as to_sparql
+    from nqe.query.binder import read_query
+    from nqe.query.sparql import write_sparql
 
     vocabulary = open_dataset(graph).vocabulary
-    printing.say(to_sparql(bind(query, vocabulary), vocabulary, model).rstrip())
+    printing.say(write_sparql(read_query(query).graph, vocabulary, model).rstrip())
 
 
 def shapes(as_json: JsonOption = False) -> None:

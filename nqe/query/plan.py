@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import cached_property
@@ -10,12 +10,10 @@ from typing import Any, assert_never
 
 import numpy as np
 
-from nqe.errors import NameLookupError, QueryError
 from nqe.graph.arrays import Integers
-from nqe.graph.dataset import Dataset
-from nqe.graph.graph import Graph
-from nqe.graph.pattern import FIRST_QUALIFIER, Kind, Pattern
-from nqe.graph.vocabulary import Names, Vocabulary
+from nqe.graph.entity_set import EntitySet
+from nqe.graph.pattern import FIRST_QUALIFIER, Kind, Pattern, Restriction
+from nqe.graph.vocabulary import Vocabulary
 from nqe.query.algebra import (
     Anything,
     Conjunction,
@@ -23,13 +21,11 @@ from nqe.query.algebra import (
     Negation,
     Operator,
     Projection,
-    is_complement,
-    query_of,
+    to_formula,
 )
-from nqe.query.compiler import operators
-from nqe.query.formula import Query
+from nqe.query.formula import Variable
+from nqe.query.query import Query
 from nqe.query.shapes import Shape, name_of
-from nqe.query.text import parse
 
 
 class Op(IntEnum):
@@ -65,6 +61,13 @@ class Step:
     filled: tuple[int, ...] = ()
     asked: int = -1
     closed: bool = False
+
+    def pattern(self, inputs: Sequence[EntitySet] = ()) -> Pattern:
+        """The pattern of a projection, with the sets of its inputs in their slots."""
+        slots: list[Restriction] = list(self.slots)
+        for place, entities in zip(self.filled, inputs, strict=True):
+            slots[place] = entities
+        return Pattern(self.relation, tuple(slots), self.attributes, self.asked, self.closed)
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,9 +109,7 @@ class Plan:
     def patterns(self) -> tuple[Pattern | None, ...]:
         """The pattern of each projection without inputs, ready to be matched."""
         return tuple(
-            Pattern(step.relation, step.slots, step.attributes, step.asked, step.closed)
-            if step.op == Op.PROJECTION and not step.filled
-            else None
+            step.pattern() if step.op == Op.PROJECTION and not step.filled else None
             for step in self.steps
         )
 
@@ -135,7 +136,8 @@ class Plan:
 
     def query(self, vocabulary: Vocabulary) -> Query:
         """A query, in ids, that binds to this plan."""
-        return query_of(self._operators(vocabulary), self.target.variable)
+        target = Variable(self.target.variable)
+        return Query(target, to_formula(self._operators(vocabulary), target))
 
     def _operators(self, vocabulary: Vocabulary) -> Operator:
         done: list[Operator] = []
@@ -203,78 +205,6 @@ class PlanBuilder:
     def _add(self, step: Step) -> int:
         self.steps.append(step)
         return len(self.steps) - 1
-
-
-def bind(query: Query | str | Mapping[str, Any], vocabulary: Vocabulary | Graph | Dataset) -> Plan:
-    """The plan of a query (a tree, text or JSON) over a vocabulary; names are ids or labels."""
-    tree = operators(as_query(query))
-    builder = PlanBuilder()
-    names = vocabulary if isinstance(vocabulary, Vocabulary) else vocabulary.vocabulary
-    _bind(tree, builder, names)
-    warnings = (_COMPLEMENT,) if is_complement(tree) else ()
-    return builder.finish(warnings)
-
-
-def as_query(query: Query | str | Mapping[str, Any]) -> Query:
-    """The query that a tree, a text, JSON text or JSON data says."""
-    if isinstance(query, Query):
-        return query
-    if isinstance(query, str):
-        return Query.from_json(query) if query.lstrip().startswith("{") else parse(query)
-    if isinstance(query, Mapping):
-        return Query.from_json(query)
-    raise QueryError(f"a query is text, JSON or a Query, not {type(query).__name__} {query!r:.60}")
-
-
-_COMPLEMENT = (
-    "the query does not say what its answers are, only what they are not, so nearly every "
-    "entity is one; add something they are"
-)
-
-
-def _bind(operator: Operator, builder: PlanBuilder, vocabulary: Vocabulary) -> int:
-    match operator:
-        case Projection():
-            return _bind_projection(operator, builder, vocabulary)
-        case Conjunction():
-            op = Op.AND
-        case Disjunction():
-            op = Op.OR
-        case Negation():
-            op = Op.NOT
-        case Anything():
-            op = Op.ANY
-        case _:
-            assert_never(operator)
-    inputs = tuple(_bind(one, builder, vocabulary) for one in operator.inputs)
-    return builder.connective(op, operator.variable, inputs)
-
-
-def _bind_projection(operator: Projection, builder: PlanBuilder, vocabulary: Vocabulary) -> int:
-    relation = _resolve(vocabulary.relations, operator.relation)
-    attributes = tuple(_resolve(vocabulary.relations, name) for name in operator.attributes)
-    slots: list[int | None] = []
-    inputs: list[tuple[int, int]] = []
-    for place, slot in enumerate(operator.slots):
-        slots.append(_resolve(vocabulary.entities, slot) if isinstance(slot, str) else None)
-        if slot is not None and not isinstance(slot, str):
-            inputs.append((place, _bind(slot, builder, vocabulary)))
-    return builder.projection(
-        operator.variable,
-        relation,
-        attributes,
-        tuple(slots),
-        operator.asked,
-        operator.closed,
-        tuple(inputs),
-    )
-
-
-def _resolve(names: Names, text: str) -> int:
-    try:
-        return names.resolve(text)
-    except NameLookupError as error:
-        raise QueryError(str(error)) from error
 
 
 def _slot_rows(number: int, step: Step) -> Iterator[tuple[int, int, int, int]]:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, assert_never
 
 from nqe.errors import NqeError
 from nqe.graph.entity_facts import labelled
 from nqe.graph.entity_set import EntitySet
 from nqe.graph.graph import Graph
 from nqe.graph.pattern import FIRST_QUALIFIER, OBJECT, SUBJECT, Pattern, Restriction
-from nqe.query.exact import Result, filled_pattern
-from nqe.query.plan import Op
+from nqe.query.plan import Op, Plan
 from nqe.query.step_text import step_words
 
 
@@ -80,69 +79,82 @@ class Proof:
         }.get(self.op, self.words)
 
 
-def prove(result: Result, entity: int) -> Proof:
-    """A proof that the entity is an answer; refuses one that is not."""
-    if entity not in result.sets[-1]:
-        name = result.graph.vocabulary.entities.full_name(entity)
+def prove(
+    plan: Plan,
+    graph: Graph,
+    sets: Sequence[EntitySet],
+    entity: int,
+    number: int | None = None,
+) -> Proof:
+    """A proof that the entity is in the set of a step, by default of the last; an error if not."""
+    number = len(plan.steps) - 1 if number is None else number
+    if entity not in sets[number]:
+        name = graph.vocabulary.entities.full_name(entity)
         raise NqeError(f"{name} is not an answer, so there is no proof; ask for one of the answers")
-    return _prove(result, len(result.sets) - 1, entity)
+    return _Prover(plan, graph, sets).prove(number, entity)
 
 
-def _prove(result: Result, number: int, entity: int) -> Proof:
-    plan, graph = result.plan, result.graph
-    step = plan.steps[number]
-    row: int | None = None
-    parts: tuple[Proof, ...] = ()
-    words = step_words(plan, number, graph.vocabulary, entity)
-    match step.op:
-        case Op.PROJECTION:
-            row, fillers = _supporting_fact(result, number, entity)
-            pairs = zip(step.inputs, fillers, strict=True)
-            parts = tuple(_prove(result, one, filler) for one, filler in pairs)
-        case Op.AND:
-            parts = tuple(_prove(result, one, entity) for one in step.inputs)
-        case Op.OR:
-            holding = next(one for one in step.inputs if entity in result.sets[one])
-            parts = (_prove(result, holding, entity),)
-        case Op.NOT:
-            words = _absent_words(result, step.inputs[0], entity)
-        case Op.ANY:
-            pass
-    return Proof(graph, step.op, step.variable, entity, words, row, parts)
+@dataclass(frozen=True, eq=False)
+class _Prover:
+    """Proves members of the sets of a plan's steps."""
 
+    plan: Plan
+    graph: Graph
+    sets: Sequence[EntitySet]
 
-def _absent_words(result: Result, number: int, entity: int) -> str:
-    """What a negation looked for: its input with the entity in place, and what lies below."""
-    step = result.plan.steps[number]
-    here = step_words(result.plan, number, result.graph.vocabulary, entity)
-    if step.op == Op.PROJECTION:
-        below = [_absent_words_below(result, one) for one in step.inputs]
-        where = " and ".join(words for words in below if words)
-        return f"{here} with {where}" if where else here
-    inner = ", ".join(_absent_words(result, one, entity) for one in step.inputs)
-    return f"{here}({inner})"
+    def prove(self, number: int, entity: int) -> Proof:
+        step = self.plan.steps[number]
+        row: int | None = None
+        parts: tuple[Proof, ...] = ()
+        words = step_words(self.plan, number, self.graph.vocabulary, entity)
+        match step.op:
+            case Op.PROJECTION:
+                row, fillers = self._supporting_fact(number, entity)
+                pairs = zip(step.inputs, fillers, strict=True)
+                parts = tuple(self.prove(one, filler) for one, filler in pairs)
+            case Op.AND:
+                parts = tuple(self.prove(one, entity) for one in step.inputs)
+            case Op.OR:
+                holding = next(one for one in step.inputs if entity in self.sets[one])
+                parts = (self.prove(holding, entity),)
+            case Op.NOT:
+                words = self._absent_words(step.inputs[0], entity)
+            case Op.ANY:
+                pass
+            case _:
+                assert_never(step.op)
+        return Proof(self.graph, step.op, step.variable, entity, words, row, parts)
 
+    def _absent_words(self, number: int, entity: int) -> str:
+        """What a negation looked for: its input with the entity in place, and what lies below."""
+        step = self.plan.steps[number]
+        here = step_words(self.plan, number, self.graph.vocabulary, entity)
+        if step.op == Op.PROJECTION:
+            below = [self._absent_words_below(one) for one in step.inputs]
+            where = " and ".join(words for words in below if words)
+            return f"{here} with {where}" if where else here
+        inner = ", ".join(self._absent_words(one, entity) for one in step.inputs)
+        return f"{here}({inner})"
 
-def _absent_words_below(result: Result, number: int) -> str:
-    step = result.plan.steps[number]
-    if step.op == Op.PROJECTION:
-        below = [_absent_words_below(result, one) for one in step.inputs]
-        here = step_words(result.plan, number, result.graph.vocabulary)
-        return " and ".join([here, *(words for words in below if words)])
-    inner = ", ".join(filter(None, (_absent_words_below(result, one) for one in step.inputs)))
-    return f"{step.op.word}({inner})" if inner else ""
+    def _absent_words_below(self, number: int) -> str:
+        step = self.plan.steps[number]
+        if step.op == Op.PROJECTION:
+            below = [self._absent_words_below(one) for one in step.inputs]
+            here = step_words(self.plan, number, self.graph.vocabulary)
+            return " and ".join([here, *(words for words in below if words)])
+        inner = ", ".join(filter(None, (self._absent_words_below(one) for one in step.inputs)))
+        return f"{step.op.word}({inner})" if inner else ""
 
-
-def _supporting_fact(result: Result, number: int, entity: int) -> tuple[int, list[int]]:
-    """The first fact that gives the entity, and what it has in the slots that inputs fill."""
-    step = result.plan.steps[number]
-    open_pattern = filled_pattern(step, [result.sets[one] for one in step.inputs])
-    slots = list(open_pattern.slots)
-    slots[step.asked] = entity
-    pattern = Pattern(step.relation, tuple(slots), step.attributes, step.asked, step.closed)
-    row = int(result.graph.matches(pattern)[0])
-    entities = slot_entities(result.graph, pattern, row)
-    return row, [entities[place] for place in step.filled]
+    def _supporting_fact(self, number: int, entity: int) -> tuple[int, list[int]]:
+        """The first fact that gives the entity, and what it has in the slots that inputs fill."""
+        step = self.plan.steps[number]
+        pattern = step.pattern([self.sets[one] for one in step.inputs])
+        slots = list(pattern.slots)
+        slots[step.asked] = entity
+        pattern = replace(pattern, slots=tuple(slots))
+        row = int(self.graph.matches(pattern)[0])
+        entities = slot_entities(self.graph, pattern, row)
+        return row, [entities[place] for place in step.filled]
 
 
 def slot_entities(graph: Graph, pattern: Pattern, row: int) -> list[int]:

@@ -14,7 +14,7 @@ from strategies import ENTITIES, RELATIONS, small_facts
 from nqe.errors import NqeError, QueryError, TooManyBindings
 from nqe.graph import Dataset, Fact, Graph
 from nqe.query import And, Not, Or, Query, bind, execute, execute_many
-from nqe.query.formula import variables_of
+from nqe.query.formula import find_variables
 
 # A fact of every name, so that random queries always bind.
 EVERY_NAME = [Fact(name, RELATIONS[0], ENTITIES[0]) for name in ENTITIES] + [
@@ -29,7 +29,7 @@ def graph_of(facts: list[Fact]) -> Graph:
 
 def few_variables(query: Query) -> bool:
     """Whether enumeration ends soon."""
-    return len(variables_of(query.formula)) <= 4
+    return len(find_variables(query.formula)) <= 4
 
 
 @given(fact_lists, queries().filter(few_variables))

@@ -8,7 +8,7 @@ from hypothesis import given
 
 from nqe.errors import QueryError
 from nqe.query import SHAPES, Query
-from nqe.query.compiler import operators
+from nqe.query.compiler import compile_tree
 from nqe.query.shapes import NEGATIVE, POSITIVE, name_of, parse_shape, shape_of
 
 
@@ -30,7 +30,7 @@ def test_the_order_of_inputs_does_not_change_the_name() -> None:
 
 @given(queries())
 def test_any_shape_can_be_written_and_parsed(query: Query) -> None:
-    shape = shape_of(operators(query))
+    shape = shape_of(compile_tree(query.graph))
     assert parse_shape(str(shape)) == shape
 
 
