@@ -61,7 +61,7 @@ class Steps:
 
     def step(self, table: QueryTable) -> None:
         """One of them."""
-        batch = Batch.of(table.step_table())
+        batch = Batch.of(table.plans)
         chosen = (
             all_entities(table.easy)
             if self.candidates is None

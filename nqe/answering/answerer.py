@@ -26,9 +26,9 @@ from nqe.model.fuzzy_logic import LOGICS, norm_of
 from nqe.model.model import Model
 from nqe.query.binder import Question
 from nqe.query.exact import execute_many
-from nqe.query.exact_batch import StepTable
 from nqe.query.plan import Plan
 from nqe.query.result import Result
+from nqe.query.step_table import StepTable
 
 if TYPE_CHECKING:
     from nqe.answering.explanation import Explanation

@@ -26,13 +26,13 @@ class HybridRunner:
 
     def run(self, queries: QueryTable) -> RowScores:
         """The probabilities of all entities for each query."""
-        sizes = queries.steps.lengths
+        sizes = queries.plans.step_counts
         everything = np.arange(len(queries))
         some = [queries.take(everything[part]) for part in parts(sizes, self.entity_count)]
         return RowScores(torch.cat([self._run(table).targets() for table in some]))
 
     def _run(self, queries: QueryTable) -> HybridRun:
-        return self.answerer.run_table(queries.step_table())
+        return self.answerer.run_table(queries.plans)
 
 
 @dataclass(frozen=True, eq=False)

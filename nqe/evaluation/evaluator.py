@@ -86,8 +86,8 @@ def evaluate(
         equal=above.equal[chosen],
         missing=missing[chosen],
         shape=queries.shape,
-        slot=queries.asked(),
-        arity=_largest(queries.arities()),
+        slot=queries.plans.asked_kinds,
+        arity=_largest(queries.plans.arities),
         left_out=len(queries) - len(rows),
     )
 

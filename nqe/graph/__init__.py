@@ -1,8 +1,9 @@
-"""Graphs of n-ary facts: vocabulary, columns, index, data sets, saving."""
+"""Graphs of n-ary facts: vocabulary, facts in columns, pattern matching, data sets, storage."""
 
 from nqe.graph.dataset import SPLITS, Dataset
 from nqe.graph.entity_set import EntitySet
 from nqe.graph.fact import Fact
+from nqe.graph.fact_source import FactSource
 from nqe.graph.graph import Graph
 from nqe.graph.pattern import Pattern
 from nqe.graph.vocabulary import Description, Names, Vocabulary
@@ -13,6 +14,7 @@ __all__ = [
     "Description",
     "EntitySet",
     "Fact",
+    "FactSource",
     "Graph",
     "Names",
     "Pattern",

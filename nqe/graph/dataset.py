@@ -1,4 +1,4 @@
-"""A data set: a graph in splits over one vocabulary."""
+"""A data set: the splits of a graph over one vocabulary, and which facts each split may know."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from nqe.errors import NqeError
 from nqe.graph import storage
 from nqe.graph.builder import DatasetBuilder
 from nqe.graph.fact import Fact
-from nqe.graph.fact_columns import Facts, empty
+from nqe.graph.fact_columns import Facts, concatenate
 from nqe.graph.fingerprint import fingerprint
-from nqe.graph.graph import Graph, union
+from nqe.graph.graph import Graph
 from nqe.graph.vocabulary import Description, Vocabulary
 
 SPLITS = ("train", "valid", "test")
@@ -21,7 +21,10 @@ SPLITS = ("train", "valid", "test")
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """The splits that exist, each a graph over the same vocabulary."""
+    """The splits that exist, each a table of facts over the same vocabulary.
+
+    This class is the one place that says which facts are known and which are full for a split.
+    """
 
     vocabulary: Vocabulary
     splits: Mapping[str, Facts]
@@ -35,7 +38,7 @@ class Dataset:
 
     @classmethod
     def of(cls, splits: Mapping[str, Iterable[Fact]]) -> Dataset:
-        """A data set of facts written in words."""
+        """A data set of facts given by ids, by split."""
         builder = DatasetBuilder()
         for name, facts in splits.items():
             collector = builder.split(name)
@@ -58,40 +61,56 @@ class Dataset:
     @cached_property
     def graph(self) -> Graph:
         """All facts of all splits."""
-        return self.known("all")
+        return self._join(tuple(self.splits))
 
     @cached_property
     def fingerprint(self) -> str:
-        """Tells whether two data sets have the same ids and facts; labels do not count."""
+        """A hash that is equal exactly for equal ids and facts; labels do not count."""
         return fingerprint(self.vocabulary, self.splits)
 
     def split(self, name: str) -> Graph:
         """One split as a graph."""
-        if name not in self.splits:
-            raise NqeError(f"there is no {name} split; the data set has {self._has()}")
-        return Graph(self.vocabulary, self.splits[name])
+        return self._join((name,))
 
     def known(self, facts: str) -> Graph:
-        """The facts named as everywhere: 'train,valid', 'all' or 'none'."""
+        """The facts of the splits that `facts` lists: 'train,valid', 'all' or 'none'."""
         match facts.strip():
             case "none":
-                return Graph(self.vocabulary, empty())
+                names = []
             case "all":
                 names = list(self.splits)
-            case listed:
-                names = [name.strip() for name in listed.split(",") if name.strip()]
+            case text:
+                names = [name.strip() for name in text.split(",") if name.strip()]
                 if not names:
-                    raise NqeError(f"no split is named; the data set has {self._has()}")
-        if not names:
-            return Graph(self.vocabulary, empty())
-        return union([self.split(name) for name in dict.fromkeys(names)])
+                    raise NqeError(f"no split is named; the data set has {self._split_names()}")
+        return self._join(tuple(dict.fromkeys(names)))
+
+    def known_splits(self, split: str) -> str:
+        """The splits that are known when queries of a split are answered, as `known` reads them.
+
+        For train this is train itself, as none of its facts are held out; for valid it is train,
+        and for test train and valid. Splits that the data set lacks are left out.
+        """
+        return ",".join(self._first_splits(max(_place(split), 1))) or "none"
+
+    def known_for(self, split: str) -> Graph:
+        """The facts that are known when queries of a split are answered."""
+        return self.known(self.known_splits(split))
+
+    def full_for(self, split: str) -> Graph:
+        """The known facts of a split and the split itself: what all its answers follow from."""
+        return self._join(self._first_splits(_place(split) + 1))
+
+    def held_out(self, split: str) -> Facts:
+        """The facts of a split that are not known; a fact that stands in two splits is known."""
+        return self.split(split).facts.subtract(self.known_for(split).facts)
 
     def describe(self, descriptions: Mapping[str, Description]) -> Dataset:
         """The same data set with labels, descriptions and aliases added."""
         return Dataset(self.vocabulary.describe(descriptions), self.splits)
 
     def save(self, folder: str | Path, extra: Mapping[str, str] | None = None) -> None:
-        """Write it as a folder of Parquet; what was there before stays until all is written."""
+        """Write a folder of Parquet files; an older folder stays until the new one is complete."""
         storage.save(Path(folder), self.vocabulary, self.splits, self.fingerprint, extra or {})
 
     @classmethod
@@ -113,5 +132,31 @@ class Dataset:
 
     __hash__ = None  # type: ignore[assignment]
 
-    def _has(self) -> str:
+    def _first_splits(self, count: int) -> tuple[str, ...]:
+        return tuple(name for name in SPLITS[:count] if name in self.splits)
+
+    @cached_property
+    def _joined(self) -> dict[tuple[str, ...], Graph]:
+        return {}
+
+    def _join(self, names: tuple[str, ...]) -> Graph:
+        """The facts of these splits, each once; the graphs are kept, so their indexes are too."""
+        if names not in self._joined:
+            tables = [self._facts(name) for name in names]
+            facts = tables[0] if len(tables) == 1 else concatenate(tables).canonical()
+            self._joined[names] = Graph(self.vocabulary, facts)
+        return self._joined[names]
+
+    def _facts(self, split: str) -> Facts:
+        if split not in self.splits:
+            raise NqeError(f"there is no {split} split; the data set has {self._split_names()}")
+        return self.splits[split]
+
+    def _split_names(self) -> str:
         return ", ".join(self.splits) or "no splits"
+
+
+def _place(split: str) -> int:
+    if split not in SPLITS:
+        raise NqeError(f"unknown split '{split}'; splits are {', '.join(SPLITS)}")
+    return SPLITS.index(split)

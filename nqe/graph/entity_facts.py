@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from nqe.graph.fact import Fact, Qualifier
-from nqe.graph.graph import Graph
+from nqe.graph.fact_source import FactSource
 from nqe.graph.vocabulary import Names, Vocabulary
 
 
@@ -56,42 +56,36 @@ class FoundName:
     how: str
 
 
-def portrait(graph: Graph, entity: int) -> Portrait:
+def portrait(source: FactSource, entity: int) -> Portrait:
     """The facts of an entity, sorted by relation and labels."""
-    names, facts = graph.vocabulary.entities, graph.facts
-    rows = graph.mentions(entity)
-    in_value = set(facts.qualifier_fact[facts.value == entity].tolist())
+    names = source.vocabulary.entities
+    name = names.ids[entity]
+    facts = sorted(
+        (labelled(source, row) for row in source.mentions(entity).tolist()),
+        key=lambda fact: (fact.labels.relation, fact.labels.subject, fact.labels.object),
+    )
     return Portrait(
-        names.ids[entity],
+        name,
         names.labels[entity],
         names.descriptions[entity],
         names.aliases.get(entity, ()),
-        _labelled(graph, rows[facts.subject[rows] == entity].tolist()),
-        _labelled(graph, rows[facts.object[rows] == entity].tolist()),
-        _labelled(graph, [row for row in rows.tolist() if row in in_value]),
+        tuple(fact for fact in facts if fact.ids.subject == name),
+        tuple(fact for fact in facts if fact.ids.object == name),
+        tuple(fact for fact in facts if any(value == name for _, value in fact.ids.qualifiers)),
     )
 
 
-def labelled(graph: Graph, row: int) -> LabelledFact:
+def labelled(source: FactSource, row: int) -> LabelledFact:
     """One fact in ids and in labels."""
-    entities, relations = graph.vocabulary.entities, graph.vocabulary.relations
-    subject, main, object_, pairs = graph.facts.row(row)
-    # As facts in ids sort their qualifiers.
-    ordered = sorted(pairs, key=lambda pair: (relations.ids[pair[0]], entities.ids[pair[1]]))
+    entities, relations = source.vocabulary.entities, source.vocabulary.relations
+    fact = source.fact(row)
     words = Words(
-        entities.name(subject),
-        relations.name(main),
-        entities.name(object_),
-        tuple((relations.name(attribute), entities.name(value)) for attribute, value in ordered),
+        entities.label_of(fact.subject),
+        relations.label_of(fact.relation),
+        entities.label_of(fact.object),
+        tuple((relations.label_of(a), entities.label_of(value)) for a, value in fact.qualifiers),
     )
-    return LabelledFact(graph.fact(row), words)
-
-
-def _labelled(graph: Graph, rows: list[int]) -> tuple[LabelledFact, ...]:
-    facts = (labelled(graph, row) for row in rows)
-    return tuple(
-        sorted(facts, key=lambda f: (f.labels.relation, f.labels.subject, f.labels.object))
-    )
+    return LabelledFact(fact, words)
 
 
 def found_names(vocabulary: Vocabulary, text: str, limit: int) -> list[FoundName]:

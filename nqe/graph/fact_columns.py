@@ -83,6 +83,16 @@ class Facts:
         arities = np.unique(self.qualifier_count)
         return concatenate([sorted_pairs._one_arity(int(arity)) for arity in arities])
 
+    def subtract(self, other: Facts) -> Facts:
+        """The facts that `other` does not have, however often either states them.
+
+        Both must be canonical.
+        """
+        here, there = np.full(len(self), 1), np.full(len(other), 2)
+        both = [replace(self, count=here), replace(other, count=there)]
+        origin = concatenate(both).canonical().count  # 1 only in self, 2 only in other, 3 in both
+        return self.take(np.flatnonzero(origin[origin != 2] == 1))
+
     def equals(self, other: Facts) -> bool:
         """Whether both hold the same facts, as often."""
         return all(np.array_equal(mine, theirs) for mine, theirs in zip(self, other, strict=True))

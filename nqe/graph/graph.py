@@ -7,14 +7,15 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from nqe.errors import NqeError
-from nqe.graph import match_many, match_one
 from nqe.graph.arrays import Integers
 from nqe.graph.builder import DatasetBuilder
 from nqe.graph.entity_set import EntitySet
 from nqe.graph.fact import Fact
-from nqe.graph.fact_columns import Facts, concatenate
+from nqe.graph.fact_columns import Facts
 from nqe.graph.index import Index
-from nqe.graph.pattern import Pattern, Patterns
+from nqe.graph.match_many import match
+from nqe.graph.match_one import answers, matches
+from nqe.graph.pattern import Matches, Pattern, Patterns
 from nqe.graph.vocabulary import Description, Vocabulary
 
 
@@ -80,24 +81,35 @@ class Graph:
         return replace(self, vocabulary=self.vocabulary.describe(descriptions))
 
     def answers(self, pattern: Pattern, max_bindings: int | None = None) -> EntitySet:
-        """The entities that stand in the asked slot of the facts that match."""
+        """The entities in the asked slot of the facts that match a pattern."""
         self._check(pattern)
-        return match_one.answers(self.index, pattern, max_bindings)
+        return self.match_one(pattern, max_bindings)
 
     def answers_many(
         self, patterns: Sequence[Pattern] | Patterns, max_bindings: int | None = None
     ) -> list[EntitySet]:
-        """The answers of each pattern, all of them worked on together."""
+        """The answers of each pattern; all of them are matched together.
+
+        `Patterns` are taken as checked.
+        """
         if not isinstance(patterns, Patterns):
             for pattern in patterns:
                 self._check(pattern)
-        flat = patterns if isinstance(patterns, Patterns) else Patterns.of(patterns)
-        return match_many.match(self.index, flat, max_bindings).answers()
+            patterns = Patterns.of(patterns)
+        return self.match_many(patterns, max_bindings).answers()
+
+    def match_one(self, pattern: Pattern, max_bindings: int | None = None) -> EntitySet:
+        """The same as `answers`, without the check that the pattern fits this graph."""
+        return answers(self.index, pattern, max_bindings)
+
+    def match_many(self, patterns: Patterns, max_bindings: int | None = None) -> Matches:
+        """The matching facts and the answers of many patterns, which are matched together."""
+        return match(self.index, patterns, max_bindings)
 
     def matches(self, pattern: Pattern, max_bindings: int | None = None) -> Integers:
         """The rows of the facts that match a pattern, in ascending order."""
         self._check(pattern)
-        return match_one.matches(self.index, pattern, max_bindings)
+        return matches(self.index, pattern, max_bindings)
 
     def _check(self, pattern: Pattern) -> None:
         """Refuse numbers that name nothing here, such as those of another graph."""
@@ -115,14 +127,3 @@ class Graph:
         in_main[facts.qualifier_fact[facts.value == entity]] = True
         rows: Integers = in_main.nonzero()[0]
         return rows
-
-
-def union(graphs: Sequence[Graph]) -> Graph:
-    """The facts of all graphs, each once; they must share a vocabulary."""
-    first = graphs[0]
-    if not all(graph.vocabulary.same_ids(first.vocabulary) for graph in graphs):
-        raise NqeError("graphs with different vocabularies cannot be joined; import them together")
-    if len(graphs) == 1:
-        return first
-    facts = concatenate(graph.facts for graph in graphs).canonical()
-    return Graph(first.vocabulary, facts)

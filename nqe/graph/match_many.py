@@ -3,39 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 
 import numpy as np
 
 from nqe.errors import TooManyBindings
 from nqe.graph.arrays import Booleans, Integers
-from nqe.graph.entity_set import EntitySet, distinct, sorted_contains
+from nqe.graph.entity_set import distinct, sorted_contains
 from nqe.graph.index import Index
-from nqe.graph.pattern import FIRST_QUALIFIER, OBJECT, SUBJECT, Kind, Patterns
+from nqe.graph.pattern import FIRST_QUALIFIER, OBJECT, SUBJECT, Kind, Matches, Patterns
 from nqe.graph.ragged import offsets, ranges
 
 # So many candidate facts are held at a time: bounds memory, whatever the batch.
 BLOCK = 4_000_000
 NOTHING = np.zeros(0, dtype=np.int64)
 _NEVER = np.iinfo(np.int64).max
-
-
-@dataclass(frozen=True, eq=False)
-class Matches:
-    """The facts that match each pattern, and what stands in its asked slot."""
-
-    pattern_count: int
-    pattern: Integers  # (matches,) ascending
-    row: Integers  # (matches,) ascending within a pattern
-    answer_pattern: Integers  # (answers,) ascending
-    answer: Integers  # (answers,) ascending within a pattern, each once
-
-    def answers(self) -> list[EntitySet]:
-        """The answers of each pattern."""
-        bounds = np.searchsorted(self.answer_pattern, np.arange(self.pattern_count + 1)).tolist()
-        return [EntitySet(self.answer[a:b]) for a, b in pairwise(bounds)]
 
 
 def match(index: Index, patterns: Patterns, max_bindings: int | None = None) -> Matches:

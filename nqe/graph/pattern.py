@@ -1,10 +1,11 @@
-"""Patterns of facts: one of them as a value, or many as flat arrays."""
+"""Patterns of facts, one as a value or many as flat arrays, and the facts that match them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from itertools import pairwise
 
 import numpy as np
 
@@ -76,6 +77,31 @@ class Patterns:
         return len(self.relation)
 
     @classmethod
+    def without_sets(
+        cls,
+        relation: Integers,
+        closed: Integers,
+        asked: Integers,
+        first_slot: Integers,
+        attribute: Integers,
+        filler: Integers,
+    ) -> Patterns:
+        """Patterns whose slots hold an entity, or -1 for a free slot."""
+        nothing = np.zeros(0, dtype=np.int64)
+        return cls(
+            relation=relation,
+            closed=closed,
+            first_slot=first_slot,
+            asked=asked,
+            attribute=attribute,
+            kind=np.where(filler < 0, Kind.FREE, Kind.KNOWN).astype(np.int64),
+            filler=filler,
+            set_offset=np.zeros(1, dtype=np.int64),
+            members=nothing,
+            inverted=nothing,
+        )
+
+    @classmethod
     def of(cls, patterns: Sequence[Pattern]) -> Patterns:
         """The same patterns in columns."""
         slots = [slot for pattern in patterns for slot in pattern.slots]
@@ -94,6 +120,22 @@ class Patterns:
             members=np.concatenate([np.zeros(0, np.int64), *(one.members for one in sets)]),
             inverted=_integers(one.inverted for one in sets),
         )
+
+
+@dataclass(frozen=True, eq=False)
+class Matches:
+    """The facts that match each of many patterns, and the entities in the asked slots."""
+
+    pattern_count: int
+    pattern: Integers  # (matches,) ascending
+    row: Integers  # (matches,) ascending within a pattern
+    answer_pattern: Integers  # (answers,) ascending
+    answer: Integers  # (answers,) ascending within a pattern, each once
+
+    def answers(self) -> list[EntitySet]:
+        """The answers of each pattern."""
+        bounds = np.searchsorted(self.answer_pattern, np.arange(self.pattern_count + 1)).tolist()
+        return [EntitySet(self.answer[a:b]) for a, b in pairwise(bounds)]
 
 
 def _filler(slot: Restriction, set_numbers: Iterator[int]) -> tuple[Kind, int]:

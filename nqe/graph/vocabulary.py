@@ -79,6 +79,11 @@ class Names:
         """What to call it: its label, or its id where it has none."""
         return self.labels[number] or self.ids[number]
 
+    def label_of(self, name: str) -> str:
+        """The label of an id; the id itself where it has none or is unknown."""
+        number = self._numbers.get(name)
+        return name if number is None else self.name(number)
+
     def full_name(self, number: int) -> str:
         """Label, id and description, for a person who must tell it from others."""
         label, text = self.labels[number], self.descriptions[number]

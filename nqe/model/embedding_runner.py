@@ -27,7 +27,7 @@ class EmbeddingRunner:
 
     def run(self, queries: QueryTable) -> VectorScores:
         """The queries' vectors, ready to score entities."""
-        batch = Batch.of(queries.step_table())
+        batch = Batch.of(queries.plans)
         batch.check(self.model.entity_count, self.model.relation_count)
         self.model.eval()
         with torch.inference_mode():

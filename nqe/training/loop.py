@@ -139,10 +139,10 @@ class Loop:
         """The gradients of this process's part of a batch; its part of the mean loss."""
         rng = self._seed()
         if self.settings.targets == "one":
-            table = replace(table, easy=one_answer(table.easy, rng))
+            table = table.with_easy(one_answer(table.easy, rng))
         own = table.take(self.processes.part(np.arange(len(table))))
         candidates = self._candidates(table, own, rng).to(self.model.device)
-        batch = Batch.of(own.step_table()).to(self.model.device)
+        batch = Batch.of(own.plans).to(self.model.device)
         self.model.train()
         with self._precision():
             comparison = self.model.compared(batch, candidates.entities)

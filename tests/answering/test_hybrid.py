@@ -32,6 +32,7 @@ from nqe.model.fuzzy_logic import LOGICS
 from nqe.query import Plan, execute
 from nqe.query.plan import Op, PlanBuilder
 from nqe.query.shapes import POSITIVE
+from nqe.query.step_table import StepTable
 from nqe.sampling.query_table import QueryTable
 
 every_logic = pytest.mark.parametrize("logic", LOGICS)
@@ -213,11 +214,8 @@ def test_small_blocks_change_nothing(facts: list[Fact], batch: list[Plan]) -> No
 
 def table_of(batch: list[Plan]) -> QueryTable:
     """Plans as the query table that evaluation has, their answers left out."""
-    steps, slots = zip(*(plan.columns for plan in batch), strict=True)
-    none = Ragged(np.zeros(len(batch) + 1, dtype=np.int64), np.zeros(0, dtype=np.int64))
     names = tuple(plan.shape_name for plan in batch)
-    counts = np.zeros(len(batch), dtype=np.int64)
-    return QueryTable(names, Ragged.of(steps, 6), Ragged.of(slots, 4), none, none, none, counts)
+    return QueryTable.of(names, StepTable.of(batch), Ragged.empty(len(batch)))
 
 
 def test_a_chance_too_small_to_be_asked_about_still_leaves_the_best_binding() -> None:

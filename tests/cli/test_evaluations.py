@@ -19,7 +19,6 @@ from nqe.cli.app import app
 from nqe.cli.models import RunModel
 from nqe.errors import NqeError
 from nqe.graph import Dataset
-from nqe.query.plan import STEP
 from nqe.sampling import QueryTable, sample, save_queries
 from nqe.settings import SamplingSettings
 
@@ -36,7 +35,7 @@ class RandomRunner:
         self.entity_count = entity_count
 
     def run(self, queries: QueryTable) -> Scored:
-        relation = queries.steps.values[queries.steps.offset[:-1], STEP.RELATION]
+        relation = queries.plans.relation[queries.plans.targets]
         return Scored(self.scores[torch.from_numpy(relation) % len(self.scores)])
 
 

@@ -15,7 +15,6 @@ from torch import Tensor
 from nqe.errors import NqeError
 from nqe.evaluation import predict_links
 from nqe.graph import Dataset, Fact
-from nqe.query.plan import SLOT, STEP
 from nqe.sampling.query_table import QueryTable
 
 splits = st.fixed_dictionaries(
@@ -53,10 +52,9 @@ class KeyRunner:
     def run(self, queries: QueryTable) -> KeyScores:
         keys = []
         for row in range(len(queries)):
-            slots, step = queries.slots[row], queries.steps[row][0]
-            parts, attributes = slots[:, SLOT.FILLER].tolist(), slots[2:, SLOT.ATTRIBUTE].tolist()
-            asked = min(int(step[STEP.ASKED]), 2)
-            keys.append(key_of(parts, attributes, int(step[STEP.RELATION]), asked))
+            [step] = queries.plans.plan(row).steps
+            parts = [-1 if slot is None else slot for slot in step.slots]
+            keys.append(key_of(parts, list(step.attributes), step.relation, min(step.asked, 2)))
         return KeyScores(keys)
 
 

@@ -17,8 +17,8 @@ from nqe.errors import NqeError
 from nqe.graph import Fact, Graph
 from nqe.model import Batch, EmbeddingRunner, Model
 from nqe.model.batch import LEAST_FACTS
-from nqe.query.exact_batch import StepTable
 from nqe.query.plan import Op, Plan, Step
+from nqe.query.step_table import StepTable
 from nqe.sampling.one_hop import closed_queries
 
 MODELS = {

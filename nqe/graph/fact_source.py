@@ -1,0 +1,52 @@
+"""The interface to facts: what query runners ask of a graph, whatever holds its facts."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from nqe.graph.arrays import Integers
+from nqe.graph.entity_set import EntitySet
+from nqe.graph.fact import Fact
+from nqe.graph.pattern import Matches, Pattern, Patterns
+from nqe.graph.vocabulary import Vocabulary
+
+
+class FactSource(Protocol):
+    """Distinct facts over a vocabulary, numbered by row from 0, that patterns can be matched with.
+
+    `Graph` is the fact source in memory. Patterns hold numbers of the vocabulary. With
+    `max_bindings`, a match that would look at more facts than that raises `TooManyBindings`.
+    """
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The names of the entities and relations."""
+
+    @property
+    def entity_count(self) -> int:
+        """The number of entities in the vocabulary."""
+
+    @property
+    def relation_count(self) -> int:
+        """The number of relations in the vocabulary, attributes included."""
+
+    def __len__(self) -> int:
+        """The number of facts."""
+
+    def match_one(self, pattern: Pattern, max_bindings: int | None = None) -> EntitySet:
+        """The entities in the asked slot of the facts that match one pattern.
+
+        The pattern's numbers are not checked; this is the fast path for a single pattern.
+        """
+
+    def match_many(self, patterns: Patterns, max_bindings: int | None = None) -> Matches:
+        """The matching facts and the answers of many patterns, which are matched together."""
+
+    def matches(self, pattern: Pattern, max_bindings: int | None = None) -> Integers:
+        """The rows of the facts that match a pattern, in ascending order."""
+
+    def fact(self, row: int) -> Fact:
+        """The fact of one row, in ids."""
+
+    def mentions(self, entity: int) -> Integers:
+        """The rows of the facts that have an entity in any slot, in ascending order."""
