@@ -11,7 +11,7 @@ from typing import Any
 
 from nqe.answering.answerer import Answerer
 from nqe.answering.hybrid import HybridRun
-from nqe.answering.reason_search import Explainer, Reason, Support
+from nqe.answering.reason_search import Explainer
 from nqe.answering.top_k import likeliest
 from nqe.errors import NqeError
 from nqe.graph.graph import Graph
@@ -19,7 +19,8 @@ from nqe.graph.vocabulary import Names
 from nqe.query.binder import Question, bind
 from nqe.query.exact import execute
 from nqe.query.plan import Op, Plan
-from nqe.query.step_text import step_words
+from nqe.query.reason import Reason, Support
+from nqe.query.step_text import describe_step
 
 TOP = 5
 SHOWN = (Op.PROJECTION, Op.AND, Op.OR)
@@ -243,7 +244,7 @@ class _Views:
         return Removed(f"not {self._says(negated)}", entities)
 
     def _says(self, number: int) -> str:
-        return step_words(self.plan, number, self.run.knowledge.graph.vocabulary)
+        return describe_step(self.plan, number, self.run.knowledge.graph.vocabulary)
 
     def _truth(self, number: int, entity: int) -> str | None:
         if self.true is None:

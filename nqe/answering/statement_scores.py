@@ -21,7 +21,7 @@ from nqe.query.exact import execute
 from nqe.query.formula import Atom, Term, Variable
 from nqe.query.plan import Plan, PlanBuilder
 from nqe.query.query import Query, parse
-from nqe.query.step_text import slot_name
+from nqe.query.step_text import name_slot
 from nqe.query.text import render_atom
 
 CHECKED = 5
@@ -109,7 +109,7 @@ def score(
         others = answerer.ranked(result, row, "hybrid", top + 1, among=among)
         slots.append(
             SlotScore(
-                slot_name(plan.target, place, names),
+                name_slot(plan.target, place, names),
                 answerer.entity_answer(entity, float(row[entity]), entity in result.sets[-1]),
                 int((row > row[entity]).sum()) + 1,
                 tuple(one for one in others if one.entity != entity)[:top],

@@ -11,7 +11,7 @@ from nqe.graph.entity_set import EntitySet
 from nqe.graph.graph import Graph
 from nqe.query.exact import execute
 from nqe.query.result import Result
-from nqe.query.step_text import step_cells, step_json
+from nqe.query.step_text import step_to_cells, step_to_json
 
 SHOWN = 50
 STEP_NAMES = 6
@@ -113,7 +113,7 @@ def steps_json(result: Result, top: int | None) -> list[dict[str, Any]]:
     for number, entities in enumerate(result.sets):
         listed = entities.listed(result.graph.entity_count)
         ids = [names.entities.ids[entity] for entity in listed[:top].tolist()]
-        head = step_json(result.plan, number, names)
+        head = step_to_json(result.plan, number, names)
         data.append({**head, "count": len(listed), "entities": ids})
     return data
 
@@ -126,5 +126,5 @@ def show_steps(result: Result) -> None:
         listed = entities.listed(result.graph.entity_count)
         some = ", ".join(names.entities.name(entity) for entity in listed[:STEP_NAMES].tolist())
         more = ", …" if len(listed) > STEP_NAMES else ""
-        rows.append((*step_cells(result.plan, number, names), len(listed), some + more))
+        rows.append((*step_to_cells(result.plan, number, names), len(listed), some + more))
     printing.table((*STEP_COLUMNS, "entities", "such as"), rows)

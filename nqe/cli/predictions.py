@@ -14,7 +14,7 @@ from nqe.graph.graph import Graph
 from nqe.query.binder import bind
 from nqe.query.exact import execute
 from nqe.query.plan import Plan
-from nqe.query.step_text import step_cells, step_json
+from nqe.query.step_text import step_to_cells, step_to_json
 
 if TYPE_CHECKING:
     from nqe.answering import Answer, Answerer, Answers
@@ -120,7 +120,7 @@ class Predictor:
                 f"{names.entities.name(entity)} {printing.chance(chance)}"
                 for entity, chance in best
             )
-            rows.append((*step_cells(plan, number, names), likely, some))
+            rows.append((*step_to_cells(plan, number, names), likely, some))
         printing.table((*STEP_COLUMNS, "likely", "such as"), rows)
 
     def _steps_json(self, plan: Plan) -> list[dict[str, Any]]:
@@ -129,7 +129,7 @@ class Predictor:
         names = self.answerer.graph.vocabulary
         return [
             {
-                **step_json(plan, number, names),
+                **step_to_json(plan, number, names),
                 "likely": likely,
                 "entities": [
                     {"entity": names.entities.ids[entity], "probability": chance}

@@ -8,7 +8,7 @@ from typing import Any, assert_never
 
 from nqe.errors import NameLookupError, NqeError, QueryError
 from nqe.graph.dataset import Dataset
-from nqe.graph.graph import Graph
+from nqe.graph.fact_source import FactSource
 from nqe.graph.vocabulary import Names, Vocabulary
 from nqe.query.algebra import (
     Anything,
@@ -34,7 +34,7 @@ _COMPLEMENT = (
 )
 
 
-def bind(query: Question, vocabulary: Vocabulary | Graph | Dataset) -> Plan:
+def bind(query: Question, vocabulary: Vocabulary | FactSource | Dataset) -> Plan:
     """The plan of a query over a vocabulary; a plan is returned as it is, if it fits."""
     names = vocabulary if isinstance(vocabulary, Vocabulary) else vocabulary.vocabulary
     if isinstance(query, Plan):

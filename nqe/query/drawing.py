@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from nqe.graph.vocabulary import Vocabulary
 from nqe.query.plan import Op, Plan, Step
-from nqe.query.step_text import slot_name, step_words
+from nqe.query.step_text import describe_step, name_slot
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ def draw(plan: Plan, vocabulary: Vocabulary) -> Drawing:
             place: of_step[one] for place, one in zip(step.filled, step.inputs, strict=False)
         }
         edges += [
-            Edge(sources[place], node, slot_name(step, place, vocabulary))
+            Edge(sources[place], node, name_slot(step, place, vocabulary))
             for place in sorted(sources)
         ]
         if step.op != Op.PROJECTION:
@@ -76,7 +76,7 @@ def _text(step: Step, vocabulary: Vocabulary) -> str:
 
 
 def _asked_slot(step: Step, vocabulary: Vocabulary) -> str:
-    return slot_name(step, step.asked, vocabulary) if step.op == Op.PROJECTION else ""
+    return name_slot(step, step.asked, vocabulary) if step.op == Op.PROJECTION else ""
 
 
 def text_tree(plan: Plan, vocabulary: Vocabulary) -> str:
@@ -86,7 +86,7 @@ def text_tree(plan: Plan, vocabulary: Vocabulary) -> str:
 
 def _lines(plan: Plan, number: int, vocabulary: Vocabulary, first: str, rest: str) -> Iterator[str]:
     step = plan.steps[number]
-    yield f"{first}{number + 1}. ?{step.variable} = {step_words(plan, number, vocabulary)}"
+    yield f"{first}{number + 1}. ?{step.variable} = {describe_step(plan, number, vocabulary)}"
     for place, one in enumerate(step.inputs):
         last = place == len(step.inputs) - 1
         branch, below = ("└─ ", "   ") if last else ("├─ ", "│  ")

@@ -7,10 +7,9 @@ from functools import reduce
 from operator import and_, or_
 from typing import assert_never
 
-from nqe.graph import match_one
 from nqe.graph.dataset import Dataset
 from nqe.graph.entity_set import EntitySet
-from nqe.graph.graph import Graph
+from nqe.graph.fact_source import FactSource
 from nqe.query.binder import Question, bind
 from nqe.query.exact_batch import run_many
 from nqe.query.plan import Op, Plan, Step
@@ -21,7 +20,7 @@ MAX_BINDINGS = 50_000_000
 
 
 def execute(
-    query: Question, graph: Graph | Dataset, *, max_bindings: int | None = MAX_BINDINGS
+    query: Question, graph: FactSource | Dataset, *, max_bindings: int | None = MAX_BINDINGS
 ) -> Result:
     """The exact answers of a query over the facts of a graph."""
     graph = graph.graph if isinstance(graph, Dataset) else graph
@@ -31,7 +30,7 @@ def execute(
 
 def execute_many(
     queries: Sequence[Question],
-    graph: Graph | Dataset,
+    graph: FactSource | Dataset,
     *,
     max_bindings: int | None = MAX_BINDINGS,
 ) -> list[Result]:
@@ -47,17 +46,16 @@ def execute_many(
     return results
 
 
-def run(plan: Plan, graph: Graph, max_bindings: int | None = None) -> list[EntitySet]:
+def run(plan: Plan, graph: FactSource, max_bindings: int | None = None) -> list[EntitySet]:
     """The set of every step of one plan."""
     sets: list[EntitySet] = []
-    index = graph.index
     for step, ready in zip(plan.steps, plan.patterns, strict=True):
         if ready is not None:
-            sets.append(match_one.answers(index, ready, max_bindings))
+            sets.append(graph.match_one(ready, max_bindings))
             continue
         inputs = [sets[i] for i in step.inputs]
         if step.op == Op.PROJECTION:
-            sets.append(match_one.answers(index, step.pattern(inputs), max_bindings))
+            sets.append(graph.match_one(step.pattern(inputs), max_bindings))
         else:
             sets.append(_combine(step, inputs))
     return sets

@@ -10,9 +10,10 @@ import numpy as np
 
 from nqe.graph.arrays import Integers
 from nqe.graph.entity_set import EntitySet
-from nqe.graph.graph import Graph
+from nqe.graph.fact_source import FactSource
 from nqe.query.plan import Plan
-from nqe.query.proof import Proof, prove
+from nqe.query.proof import prove
+from nqe.query.reason import Reason
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,7 +21,7 @@ class Result:
     """The answers of a plan: the set of every step, and the graph that they come from."""
 
     plan: Plan
-    graph: Graph
+    graph: FactSource
     sets: tuple[EntitySet, ...]
 
     @property
@@ -49,7 +50,7 @@ class Result:
     def __iter__(self) -> Iterator[str]:
         return iter(self.ids)
 
-    def proof(self, entity: int | np.integer[Any] | str) -> Proof:
+    def proof(self, entity: int | np.integer[Any] | str) -> Reason:
         """Why an entity (its number, id or label) is an answer, step by step."""
         number = self.graph.vocabulary.entities.numbered(entity)
         return prove(self.plan, self.graph, self.sets, number)

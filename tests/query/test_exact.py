@@ -13,6 +13,7 @@ from strategies import ENTITIES, RELATIONS, small_facts
 
 from nqe.errors import NqeError, QueryError, TooManyBindings
 from nqe.graph import Dataset, Fact, Graph
+from nqe.graph.fact_source import FactSource
 from nqe.query import And, Not, Or, Query, bind, execute, execute_many
 from nqe.query.formula import find_variables
 
@@ -120,6 +121,31 @@ def test_a_query_means_what_it_says(query: str, expected: set[str]) -> None:
 def test_a_data_set_is_asked_over_all_its_splits() -> None:
     dataset = Dataset.of({"train": FILMS[:3], "test": FILMS[3:]})
     assert execute("?x: born(?x, Rome)", dataset).ids == ["Ann", "Cid"]
+
+
+class OnlyFacts:
+    """A fact source that has nothing but the interface."""
+
+    def __init__(self, graph: Graph) -> None:
+        for name in (
+            "vocabulary",
+            "entity_count",
+            "relation_count",
+            "match_one",
+            "match_many",
+            "matches",
+            "fact",
+        ):
+            setattr(self, name, getattr(graph, name))
+
+
+def test_the_exact_runners_and_proofs_need_only_a_fact_source() -> None:
+    query = "?x: award(?x, Prize; with: ?y) and born(?y, Oslo) and not born(?x, Oslo)"
+    source: FactSource = OnlyFacts(Graph.of(FILMS))  # type: ignore[assignment]
+    result = execute(query, source)
+    assert result.ids == ["Ann"]
+    assert execute_many([query], source)[0].ids == ["Ann"]
+    assert str(result.proof("Ann")) == str(execute(query, Graph.of(FILMS)).proof("Ann"))
 
 
 def test_a_step_that_would_look_at_too_many_facts_is_refused() -> None:
