@@ -135,7 +135,7 @@ def draw(model: Model, table: QueryTable, stated: Ragged, rng: np.random.Generat
     kind = np.minimum(plans.asked[targets], FIRST_QUALIFIER)
     place = plans.relation[targets] * KINDS + kind
     for rows in rows_at_once(len(table), model.entity_count):
-        scores = runner.run(table.take(rows)).block(0, model.entity_count).cpu()
+        scores = runner.run(table.take(rows).plans).block(0, model.entity_count).cpu()
         parts.append(_drawn(scores, table.easy.take(rows), stated.take(rows), place[rows], rng))
     return Samples(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 

@@ -17,9 +17,7 @@ from nqe.graph.graph import Graph
 from nqe.graph.match_many import match
 from nqe.graph.pattern import Kind
 from nqe.graph.vocabulary import Names, Vocabulary
-from nqe.model.batch import Batch
-from nqe.model.model import Model
-from nqe.model.scorer import Comparison
+from nqe.model.model import EntityBlock, Model
 from nqe.query.plan import Op, Plan
 from nqe.query.step_table import StepTable
 
@@ -111,7 +109,7 @@ class Knowledge:
         lost[table.step_of_slot[new_attribute | new_filler]] = True
         translated = replace(table, relation=relation, attribute=attribute, filler=filler)
         with torch.no_grad():
-            vectors: Tensor = self.model(Batch.of(translated).to(self.device))
+            vectors = self.model.encode(translated)
             plan = table.plan_of_step[lost]
             vectors[torch.from_numpy(plan).to(self.device)] = torch.nan
         return vectors
@@ -126,22 +124,19 @@ class Knowledge:
 
         -∞ for an entity that the model has not seen.
         """
-        table = self._compared
         with torch.no_grad():
-            queries = self.model.compare(vectors.nan_to_num(), slice(0)).queries
-            return Comparison(queries, table.entities[columns], table.bias[columns]).scores()
+            return self.model.score(vectors.nan_to_num(), self._block[columns])
 
     @cached_property
-    def _compared(self) -> Comparison:
+    def _block(self) -> EntityBlock:
         """The graph's entities, ready to be compared."""
         with torch.no_grad():
-            nothing = torch.zeros(0, self.model.settings.width, device=self.device)
-            own = self.model.compare(nothing)
+            own = self.model.entity_block()
             if np.array_equal(self._entity, np.arange(self.model.entity_count)):
                 return own
             numbers = torch.from_numpy(self._entity).to(self.device)
             bias = own.bias[numbers].masked_fill(numbers < 0, -torch.inf)
-            return Comparison(own.queries, own.entities[numbers], bias)
+            return EntityBlock(own.vectors[numbers], bias)
 
 
 def _numbers(own: Names, others: Names) -> Integers:

@@ -14,11 +14,12 @@ from answering_cases import countries, country_model
 from nqe.answering import Answerer, calibrate
 from nqe.answering.calibration import FILE, Curve
 from nqe.answering.calibration_fitting import RELIABILITY, fit, plain_calibration
-from nqe.answering.calibration_queries import calibration_queries, none_of, swapped
+from nqe.answering.calibration_queries import calibration_queries, swapped
 from nqe.answering.reliability import measure, rows_at_once, without
 from nqe.demo import demo_dataset
 from nqe.errors import NqeError
 from nqe.graph import Dataset, Fact
+from nqe.graph.ragged import Ragged
 from nqe.model import EmbeddingRunner, Model, load, save_pretrained
 from nqe.model.checkpoint import Card
 from nqe.query import execute
@@ -140,8 +141,8 @@ def log_loss(model: Model, curve: Curve, dataset: Dataset, known: bool) -> float
     """The mean loss over all entities that are not stated, or over all, of test queries."""
     rng = np.random.default_rng(7)
     table, stated = calibration_queries(dataset, "test", "train,valid", 300, rng)
-    stated = stated if known else none_of(len(table))
-    scores = EmbeddingRunner(model).run(table).block(0, model.entity_count)
+    stated = stated if known else Ragged.empty(len(table))
+    scores = EmbeddingRunner(model).run(table.plans).block(0, model.entity_count)
     scores = without(scores, stated)
     curve.to_probabilities(scores, curve.of_queries(table, stated))
     right, open_ = torch.zeros(scores.shape), torch.ones(scores.shape, dtype=torch.bool)

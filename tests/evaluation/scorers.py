@@ -78,6 +78,6 @@ class MatrixRunner:
     def entity_count(self) -> int:
         return self.scores.shape[1]
 
-    def run(self, queries: QueryTable) -> MatrixScores:
-        relation = queries.plans.relation[queries.plans.targets]
+    def run(self, plans: StepTable) -> MatrixScores:
+        relation = plans.relation[plans.targets]
         return MatrixScores(self.scores[torch.from_numpy(relation)], self.sizes)

@@ -6,16 +6,18 @@ from collections import Counter, defaultdict
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import small_facts, small_graphs
 
 from nqe.graph import Dataset, Fact, Graph, Pattern
 from nqe.graph.fact_columns import Facts, empty
-from nqe.model import Batch
+from nqe.model import new_model
 from nqe.query.plan import Op, Plan
 from nqe.sampling.one_hop import closed_queries, link_queries, open_queries
 from nqe.sampling.query_table import QueryTable
+from nqe.settings import ModelSettings
 
 Key = tuple[object, ...]
 Answers = dict[Key, set[int]]
@@ -175,13 +177,16 @@ def test_no_facts_give_no_queries() -> None:
         open_queries(TWINS, 0, rng),
     ):
         assert len(table) == 0
-        assert len(Batch.of(table.plans)) == 0
+        assert len(table.plans.plan_start) == 1
 
 
 @given(graph=graphs)
 @settings(max_examples=20)
-def test_a_table_of_one_hop_queries_is_ready_to_be_a_batch(graph: Graph) -> None:
+def test_a_table_of_one_hop_queries_is_ready_for_a_model(graph: Graph) -> None:
     table = closed_queries(graph.facts)
-    batch = Batch.of(table.plans)
-    assert len(batch) == len(table)
-    batch.check(graph.entity_count, graph.relation_count)
+    small = ModelSettings(width=4, layers=1, heads=1, feed_forward=4)
+    model = new_model(small, graph.entity_count, graph.relation_count)
+    with torch.no_grad():
+        vectors = model.encode(table.plans)
+    assert vectors.shape == (len(table), 4)
+    assert bool(vectors.isfinite().all())

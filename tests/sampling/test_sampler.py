@@ -176,7 +176,9 @@ def test_another_seed_draws_other_queries(atlas: Dataset) -> None:
     other = sample(atlas, SamplingSettings(**{**vars(wanted), "seed": 1}), workers=1).splits[
         "train"
     ]
-    assert [first.plan(row) for row in range(20)] != [other.plan(row) for row in range(20)]
+    assert [first.plans.plan(row) for row in range(20)] != [
+        other.plans.plan(row) for row in range(20)
+    ]
 
 
 def test_what_is_saved_reads_as_it_was(sampled: QuerySet, tmp_path: Path) -> None:
@@ -309,8 +311,8 @@ def test_validation_and_test_are_drawn_alike(atlas: Dataset) -> None:
     wanted = SamplingSettings(shapes=("2p",), train=0, valid=20, test=40)
     alone = SamplingSettings(shapes=("2p",), train=0, valid=20, test=40, seed=7)
     first, other = (sample(atlas, one, workers=1).splits for one in (wanted, alone))
-    of_first = {signature(first["valid"].plan(row)) for row in range(20)}
-    of_other = {signature(other["test"].plan(row)) for row in range(40)}
+    of_first = {signature(first["valid"].plans.plan(row)) for row in range(20)}
+    of_other = {signature(other["test"].plans.plan(row)) for row in range(40)}
     assert not of_first & of_other
 
 

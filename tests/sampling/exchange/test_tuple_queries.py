@@ -130,8 +130,8 @@ class TestSmallQuery2Box:
         dataset, tables = read_nested(dumped(tmp_path / "in", one_fact))
         assert list(dataset.split("train")) == [Fact("a", "r", "b")]
         assert list(dataset.split("valid")) == [Fact("b", "r", "c")]
-        assert [tables["train"].plan(row).target.asked for row in (0, 1)] == [1, 0]
-        assert not any(step.closed for step in tables["train"].plan(0).steps)
+        assert [tables["train"].plans.plan(row).target.asked for row in (0, 1)] == [1, 0]
+        assert not any(step.closed for step in tables["train"].plans.plan(0).steps)
 
     def test_answers_of_absent_files_are_computed(self, tmp_path: Path, one_fact: Any) -> None:
         dataset, tables = read_nested(dumped(tmp_path / "in", one_fact))
@@ -252,7 +252,7 @@ def contents(table: QueryTable) -> set[tuple[Any, ...]]:
     return {
         (
             open_table.shape[row],
-            signature(open_table.plan(row)),
+            signature(open_table.plans.plan(row)),
             *(tuple(sorted(one)) for one in told(table, row)),
         )
         for row in range(len(table))
