@@ -9,7 +9,7 @@ from nqe.answering.explanation import SHOWN
 from nqe.answering.top_k import likeliest
 from nqe.query.binder import Question, bind
 from nqe.query.plan import Plan
-from nqe.query.svg import svg
+from nqe.query.svg import draw_svg
 
 _LONGEST = 30
 
@@ -21,7 +21,7 @@ def picture(answerer: Answerer, query: Question, mode: str = "hybrid", top: int 
     # A plan cut off after a step has that step as its target.
     rows = answerer.rows([Plan(plan.steps[: number + 1]) for number in steps], mode)
     notes = {number: _lines(answerer, row, top) for number, row in zip(steps, rows, strict=True)}
-    return svg(plan, answerer.graph.vocabulary, notes)
+    return draw_svg(plan, answerer.graph.vocabulary, notes)
 
 
 def _lines(answerer: Answerer, row: Tensor, top: int) -> list[str]:

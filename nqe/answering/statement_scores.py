@@ -190,7 +190,7 @@ def _one_hop(relation: int, entity: int, asked: int) -> Plan:
     """The open query for one end of a statement without qualifiers."""
     slots = (None, entity) if asked == SUBJECT else (entity, None)
     builder = PlanBuilder()
-    builder.projection("x", relation, (), slots, asked, closed=False)
+    builder.add_projection("x", relation, (), slots, asked, closed=False)
     return builder.finish()
 
 

@@ -157,13 +157,13 @@ def _ask(graph: Graph, question: str, query: str) -> None:
     """Show a question, its plan, its answers, and why the first is one."""
     from nqe.cli.answers import Asker
     from nqe.query import execute
-    from nqe.query.drawing import text_tree
+    from nqe.query.drawing import draw_text
 
     result = execute(query, graph)
     printing.heading(question)
     printing.say(query)
     printing.say()
-    printing.say(text_tree(result.plan, graph.vocabulary))
+    printing.say(draw_text(result.plan, graph.vocabulary))
     printing.say()
     Asker(graph, top=12).show(query)
     if len(result):

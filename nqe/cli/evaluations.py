@@ -274,10 +274,10 @@ def _part(table: QueryTable, shapes: str | None, limit: int | None, where: str) 
     """The queries of these shapes, the first so many of each."""
     import numpy as np
 
-    from nqe.query.shapes import named
+    from nqe.query.shapes import parse_shape
     from nqe.settings import split_list
 
-    wanted = None if shapes is None else [named(one) for one in split_list(shapes)]
+    wanted = None if shapes is None else [parse_shape(one).name for one in split_list(shapes)]
     names = np.array(table.shape, dtype=object)
     rows = [
         np.flatnonzero(names == name)[:limit]

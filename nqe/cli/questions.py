@@ -36,21 +36,20 @@ def plan(
     """
     from nqe.files import new_file
     from nqe.query import bind
-    from nqe.query.drawing import mermaid as to_mermaid
-    from nqe.query.drawing import text_tree
-    from nqe.query.svg import svg as to_svg
+    from nqe.query.drawing import draw_mermaid, draw_text
+    from nqe.query.svg import draw_svg
 
     vocabulary = open_dataset(graph).vocabulary
     bound = bind(query, vocabulary)
     if svg is not None:
         with new_file(Path(svg)) as temporary:
-            temporary.write_text(to_svg(bound, vocabulary), encoding="utf-8")
+            temporary.write_text(draw_svg(bound, vocabulary), encoding="utf-8")
         printing.note(f"{svg}: written")
     if mermaid:
-        printing.say(to_mermaid(bound, vocabulary).rstrip())
+        printing.say(draw_mermaid(bound, vocabulary).rstrip())
     elif svg is None:
         printing.say(f"shape {bound.shape_name}")
-        printing.say(text_tree(bound, vocabulary))
+        printing.say(draw_text(bound, vocabulary))
     for warning in bound.warnings:
         printing.note(f"nqe: note: {warning}")
 

@@ -149,11 +149,11 @@ def answer(line: str, graph: Graph) -> None:
 
 def _show_plan(query: str, graph: Graph) -> None:
     from nqe.query import bind
-    from nqe.query.drawing import text_tree
+    from nqe.query.drawing import draw_text
 
     plan = bind(query, graph.vocabulary)
     printing.say(f"shape {plan.shape_name}")
-    printing.say(text_tree(plan, graph.vocabulary))
+    printing.say(draw_text(plan, graph.vocabulary))
 
 
 def _history_file() -> Path:

@@ -13,7 +13,7 @@ from nqe.evaluation.link_prediction import PARTS, LinkReport
 from nqe.evaluation.published_results import BENCHMARKS, LINK_PREDICTION
 from nqe.evaluation.report import AVERAGES, Report, choose_measure
 from nqe.evaluation.result_tables import Cell, Sheet
-from nqe.query.shapes import SHAPES, shape_order
+from nqe.query.shapes import SHAPES, rank_shape
 from nqe.sampling.presets import PRESETS
 
 Row = tuple[str, Mapping[str, float]]
@@ -69,7 +69,7 @@ def _shape_sheet(
         (name, {shape: 100 * one.values[place] for shape, one in report.group("shape").items()})
         for name, report in reports.items()
     ]
-    shapes = sorted({shape for _, cells in rows for shape in cells}, key=shape_order)
+    shapes = sorted({shape for _, cells in rows for shape in cells}, key=rank_shape)
     first = next(iter(reports.values()))
     if published:
         table = _published(BENCHMARKS, benchmark or first.about.get("benchmark"))

@@ -14,7 +14,7 @@ from nqe.evaluation.bootstrap import Bootstrap, intervals, resampled_means
 from nqe.evaluation.evaluator import UNKNOWN, Ranking
 from nqe.evaluation.ranks import Floats
 from nqe.graph.arrays import Integers
-from nqe.query.shapes import NEGATIVE, POSITIVE, shape_order
+from nqe.query.shapes import NEGATIVE, POSITIVE, rank_shape
 from nqe.settings import SLOTS
 
 HITS = (1, 3, 10)
@@ -185,7 +185,7 @@ def _measured(ranks: Floats) -> Floats:
 
 def _labels(ranking: Ranking) -> Iterator[tuple[str, str, Integers]]:
     """Each group's name, each of its labels, and the answers that belong there."""
-    shapes = sorted({ranking.shape[row] for row in np.unique(ranking.query)}, key=shape_order)
+    shapes = sorted({ranking.shape[row] for row in np.unique(ranking.query)}, key=rank_shape)
     number = {name: place for place, name in enumerate(shapes)}
     of_query = np.array([number.get(name, UNKNOWN) for name in ranking.shape], dtype=np.int64)
     for place, shape in enumerate(shapes):

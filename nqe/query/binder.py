@@ -84,7 +84,7 @@ def _bind(operator: Operator, builder: PlanBuilder, vocabulary: Vocabulary) -> i
         case _:
             assert_never(operator)
     inputs = tuple(_bind(one, builder, vocabulary) for one in operator.inputs)
-    return builder.connective(op, operator.variable, inputs)
+    return builder.add_connective(op, operator.variable, inputs)
 
 
 def _bind_projection(operator: Projection, builder: PlanBuilder, vocabulary: Vocabulary) -> int:
@@ -96,7 +96,7 @@ def _bind_projection(operator: Projection, builder: PlanBuilder, vocabulary: Voc
         slots.append(_resolve(vocabulary.entities, slot) if isinstance(slot, str) else None)
         if slot is not None and not isinstance(slot, str):
             inputs.append((place, _bind(slot, builder, vocabulary)))
-    return builder.projection(
+    return builder.add_projection(
         operator.variable,
         relation,
         attributes,

@@ -11,7 +11,7 @@ from nqe.query.compiler import compile_tree
 from nqe.query.formula import Formula, Variable
 from nqe.query.normal_form import to_dnf
 from nqe.query.query_graph import QueryGraph
-from nqe.query.shapes import name_of, shape_of
+from nqe.query.shapes import Shape
 from nqe.query.text import parse_text, render_query
 
 
@@ -51,7 +51,7 @@ class Query:
     @property
     def shape(self) -> str:
         """The name of its shape if it is one of the 16, otherwise the shape as a tree."""
-        return name_of(shape_of(compile_tree(self.graph)))
+        return Shape.of(compile_tree(self.graph)).name
 
     def dnf(self) -> Query:
         """The query in disjunctive normal form; it has the same exact answers."""

@@ -14,7 +14,7 @@ from nqe.graph.graph import Graph
 from nqe.graph.ragged import Ragged
 from nqe.query.exact_batch import StepSets, run_table
 from nqe.query.plan import Op, Plan
-from nqe.query.shapes import Shape, name_of
+from nqe.query.shapes import Shape
 from nqe.query.step_table import StepTable
 from nqe.sampling.hard_answers import Worlds, hard_and_easy, missing_links, target_sets
 from nqe.sampling.query_table import QueryTable
@@ -50,7 +50,7 @@ class BlockMaker:
         fit = self._fit(drawn, sets, refused)
         plans, table = [drawn[i] for i in fit], sets.table.take(np.array(fit, dtype=np.int64))
         every = target_sets(sets)
-        queries = self._answered(name_of(shape), table, [every[i] for i in fit], rng)
+        queries = self._answered(shape.name, table, [every[i] for i in fit], rng)
         kept = np.arange(len(plans))
         if self.known is not None:
             kept = np.flatnonzero(queries.hard.lengths)

@@ -18,7 +18,7 @@ import numpy as np
 from nqe.errors import NqeError
 from nqe.graph.dataset import SPLITS, Dataset
 from nqe.progress import NoProgress, Progress
-from nqe.query.shapes import SHAPES, named, parse_shape
+from nqe.query.shapes import SHAPES, parse_shape
 from nqe.sampling.block_sampler import Block, BlockMaker
 from nqe.sampling.collector import Quota
 from nqe.sampling.query_table import QueryTable, concatenate
@@ -68,7 +68,7 @@ def sample(
     splits = [name for name in SPLITS if getattr(settings, name)]
     workshop = Workshop(dataset, settings)
     _check(workshop, splits)
-    shapes = [named(name) for name in settings.shapes or SHAPES]
+    shapes = [parse_shape(name).name for name in settings.shapes or SHAPES]
     quotas = [
         Quota(split, shape, getattr(settings, split), settings.balance == "missing")
         for split in splits

@@ -48,7 +48,7 @@ def plan_of(relation: int, question: Question) -> Plan:
     slots = tuple(None if place == question.asked else 0 for place in range(question.arity))
     builder = PlanBuilder()
     attributes = (0,) * (question.arity - 2)
-    builder.projection("x", relation, attributes, slots, question.asked, closed=True)
+    builder.add_projection("x", relation, attributes, slots, question.asked, closed=True)
     return builder.finish()
 
 
