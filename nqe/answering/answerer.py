@@ -15,8 +15,10 @@ from nqe.graph.dataset import Dataset
 from nqe.graph.entity_set import EntitySet
 from nqe.graph.fact_columns import empty
 from nqe.graph.graph import Graph
-from nqe.query.exact import MAX_BINDINGS, Question, Result, execute, execute_many, plan_of
+from nqe.query.binder import Question, bind
+from nqe.query.exact import MAX_BINDINGS, execute, execute_many
 from nqe.query.plan import Plan
+from nqe.query.result import Result
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -144,7 +146,7 @@ class Answerer:
     def _task(self, number: int, request: Request) -> _Task:
         """A request ready to be run; refuses one that cannot be."""
         mode = request.check(self.has_model)
-        plan = plan_of(request.query, self.graph)
+        plan = bind(request.query, self.graph)
         if mode == EMBEDDING:
             self.neural.check_seen(plan)
         return _Task(number, request, mode, plan, self._among(request))

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from nqe.answering.request import EMBEDDING
-from nqe.query.exact import Result
 from nqe.query.plan import Plan
-from nqe.query.step_text import step_json
+from nqe.query.result import Result
+from nqe.query.step_text import step_to_json
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class StepSummary:
 
     def to_json(self, plan: Plan, answers: Answers) -> dict[str, Any]:
         """The summary as JSON data."""
-        head = step_json(plan, self.number, answers.result.graph.vocabulary)
+        head = step_to_json(plan, self.number, answers.result.graph.vocabulary)
         if answers.is_exact:
             return {**head, "count": self.size, "entities": [one.id for one in self.members]}
         entities = [{"entity": one.id, "probability": one.probability} for one in self.members]

@@ -11,14 +11,16 @@ from typing import Any
 
 from nqe.answering.answerer import Answerer
 from nqe.answering.hybrid import HybridRun
-from nqe.answering.reason_search import Explainer, Reason, Support
+from nqe.answering.reason_search import Explainer
 from nqe.answering.top_k import select_likeliest
 from nqe.errors import NqeError
 from nqe.graph.graph import Graph
 from nqe.graph.vocabulary import Names
-from nqe.query.exact import Question, execute
+from nqe.query.binder import Question
+from nqe.query.exact import execute
 from nqe.query.plan import Op, Plan
-from nqe.query.step_text import step_words
+from nqe.query.reason import Reason, Support
+from nqe.query.step_text import describe_step
 
 TOP = 5
 SHOWN = (Op.PROJECTION, Op.AND, Op.OR)
@@ -245,7 +247,7 @@ class _Views:
         return Removed(f"not {self._says(negated)}", entities)
 
     def _says(self, number: int) -> str:
-        return step_words(self.plan, number, self.run.predictor.graph.vocabulary)
+        return describe_step(self.plan, number, self.run.predictor.graph.vocabulary)
 
     def _truth(self, number: int, entity: int) -> str | None:
         if self.true is None:

@@ -18,9 +18,9 @@ from nqe.errors import NqeError, choose
 from nqe.graph.graph import Graph
 from nqe.model.fuzzy_logic import LOGICS, Logic, norm_of
 from nqe.model.model import Model
-from nqe.query.exact import Result
 from nqe.query.exact_batch import StepSets, run_table
 from nqe.query.plan import Plan
+from nqe.query.result import Result
 from nqe.query.step_table import StepTable
 
 

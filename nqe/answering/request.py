@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from nqe.errors import NqeError
 from nqe.graph.entity_set import EntitySet
-from nqe.query.exact import Question
+from nqe.query.binder import Question
 
 HYBRID, EMBEDDING, EXACT = "hybrid", "embedding", "exact"
 MODES = (HYBRID, EMBEDDING, EXACT)

@@ -16,11 +16,13 @@ from nqe.answering.top_k import restrict, select_likeliest
 from nqe.errors import QueryError
 from nqe.graph.entity_set import EntitySet
 from nqe.graph.pattern import OBJECT, SUBJECT
+from nqe.query.binder import bind
 from nqe.query.exact import execute_many
-from nqe.query.formula import Atom, Query, Term, Variable
-from nqe.query.plan import Plan, PlanBuilder, bind
-from nqe.query.step_text import slot_name
-from nqe.query.text import parse, render_atom
+from nqe.query.formula import Atom, Term, Variable
+from nqe.query.plan import Plan, PlanBuilder
+from nqe.query.query import Query, parse
+from nqe.query.step_text import name_slot
+from nqe.query.text import render_atom
 
 CHECKED = 5
 """Of so many times as many suggestions as are wanted the other direction is asked too."""
@@ -107,7 +109,7 @@ def score(
         best = select_likeliest(restrict(row, among), top + 1)
         slots.append(
             SlotScore(
-                slot_name(result.plan.target, place, names),
+                name_slot(result.plan.target, place, names),
                 answerer.entity_answer(entity, float(row[entity]), entity in result.sets[-1]),
                 int((row > row[entity]).sum()) + 1,
                 tuple(
@@ -193,7 +195,7 @@ def _one_hop(relation: int, entity: int, asked: int) -> Plan:
     """The open query for one end of a statement without qualifiers."""
     slots = (None, entity) if asked == SUBJECT else (entity, None)
     builder = PlanBuilder()
-    builder.projection("x", relation, (), slots, asked, closed=False)
+    builder.add_projection("x", relation, (), slots, asked, closed=False)
     return builder.finish()
 
 

@@ -158,13 +158,13 @@ def _ask(graph: Graph, question: str, query: str) -> None:
     from nqe.answering import Answerer, Request
     from nqe.cli.print_answers import AnswerPrinter
     from nqe.query import execute
-    from nqe.query.drawing import text_tree
+    from nqe.query.drawing import draw_text
 
     result = execute(query, graph)
     printing.heading(question)
     printing.say(query)
     printing.say()
-    printing.say(text_tree(result.plan, graph.vocabulary))
+    printing.say(draw_text(result.plan, graph.vocabulary))
     printing.say()
     printer = AnswerPrinter(Answerer(graph), Request(query, top=12))
     printer.print(query, printer.answer([query])[0])

@@ -31,21 +31,20 @@ def plan(
     from nqe.answering.open_graph import open_dataset
     from nqe.files import new_file
     from nqe.query import bind
-    from nqe.query.drawing import mermaid as to_mermaid
-    from nqe.query.drawing import text_tree
-    from nqe.query.svg import svg as to_svg
+    from nqe.query.drawing import draw_mermaid, draw_text
+    from nqe.query.svg import draw_svg
 
     vocabulary = open_dataset(place).vocabulary
     bound = bind(query, vocabulary)
     if svg is not None:
         with new_file(Path(svg)) as temporary:
-            temporary.write_text(to_svg(bound, vocabulary), encoding="utf-8")
+            temporary.write_text(draw_svg(bound, vocabulary), encoding="utf-8")
         printing.note(f"{svg}: written")
     if mermaid:
-        printing.say(to_mermaid(bound, vocabulary).rstrip())
+        printing.say(draw_mermaid(bound, vocabulary).rstrip())
     elif svg is None:
         printing.say(f"shape {bound.shape_name}")
-        printing.say(text_tree(bound, vocabulary))
+        printing.say(draw_text(bound, vocabulary))
     for warning in bound.warnings:
         printing.note(f"nqe: note: {warning}")
 
@@ -57,16 +56,16 @@ def sparql(
         str, typer.Option("--model", help="wikidata (statement nodes) or rdf12 (annotations).")
     ] = "wikidata",
 ) -> None:
-    """Write a query as SPARQL, to be run at an endpoint (Python: nqe.query.sparql.sparql).
+    """Write a query as SPARQL, to be run at an endpoint (Python: nqe.query.sparql.write_sparql).
 
     Example: nqe sparql atlas '?x: borders(?x, France)'
     """
     from nqe.answering.open_graph import open_dataset
-    from nqe.query import bind
-    from nqe.query.sparql import sparql as to_sparql
+    from nqe.query.binder import read_query
+    from nqe.query.sparql import write_sparql
 
     vocabulary = open_dataset(place).vocabulary
-    printing.say(to_sparql(bind(query, vocabulary), vocabulary, model).rstrip())
+    printing.say(write_sparql(read_query(query).graph, vocabulary, model).rstrip())
 
 
 def shapes(as_json: JsonOption = False) -> None:

@@ -10,7 +10,7 @@ from nqe.answering.answers import Answer, Answers
 from nqe.answering.request import EXACT, TOP, Request
 from nqe.cli import printing
 from nqe.errors import NqeError
-from nqe.query.step_text import step_cells
+from nqe.query.step_text import step_to_cells
 
 if TYPE_CHECKING:
     from nqe.answering.answerer import Answerer, Outcome
@@ -138,7 +138,7 @@ def _print_steps(answers: Answers) -> None:
         some = step.members[:STEP_NAMES]
         shown = ", ".join(_member(one, answers.is_exact) for one in some)
         more = ", …" if answers.is_exact and step.size > STEP_NAMES else ""
-        cells = step_cells(answers.plan, step.number, vocabulary)
+        cells = step_to_cells(answers.plan, step.number, vocabulary)
         rows.append((*cells, step.size, shown + more))
     printing.table(("step", "variable", "says", "of", size, "such as"), rows)
 

@@ -88,11 +88,11 @@ def _ask(query: str, answerer: Answerer, *, steps: bool = False, proof: bool = F
 
 def _show_plan(query: str, vocabulary: Vocabulary) -> None:
     from nqe.query import bind
-    from nqe.query.drawing import text_tree
+    from nqe.query.drawing import draw_text
 
     plan = bind(query, vocabulary)
     printing.say(f"shape {plan.shape_name}")
-    printing.say(text_tree(plan, vocabulary))
+    printing.say(draw_text(plan, vocabulary))
 
 
 def _lines(answerer: Answerer) -> Iterator[str]:

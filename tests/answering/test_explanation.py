@@ -21,12 +21,12 @@ from slow_hybrid import CONJOIN, says
 
 from nqe.answering import Answerer, Explanation, explain
 from nqe.answering.calibration import MOST
-from nqe.answering.reason_search import Reason
 from nqe.errors import NqeError
 from nqe.graph import Fact, Graph
 from nqe.query import Plan, bind, execute
 from nqe.query.plan import Op
-from nqe.query.step_text import step_words
+from nqe.query.reason import Reason
+from nqe.query.step_text import describe_step
 
 DATASET = countries()
 NEIGHBOURS_SPEAK = "?x: borders(?y, France) and speaks(?y, ?x)"
@@ -51,7 +51,7 @@ def check_atom(plan: Plan, graph: Graph, reason: Reason) -> None:
         for number, step in enumerate(plan.steps)
         if step.op == Op.PROJECTION
         and step.variable == reason.variable
-        and step_words(plan, number, graph.vocabulary, reason.entity) == reason.words
+        and describe_step(plan, number, graph.vocabulary, reason.entity) == reason.atom
     ]
     bound = {part.variable: part.entity for part in reason.parts}
     slots = list(step.slots)
@@ -165,7 +165,7 @@ def test_a_chain_tells_what_its_variables_are() -> None:
     [below] = reason.parts
     assert (below.variable, names.ids[below.entity]) in {("y", "de"), ("y", "it")}
     assert str(reason).splitlines()[0] == (
-        f"?x = German (1.000): stated ({names.name(below.entity)}, speaks, German"
+        f"?x = German: stated ({names.name(below.entity)}, speaks, German"
         + (", {since: 1990})" if names.ids[below.entity] == "it" else ")")
     )
 
@@ -175,8 +175,8 @@ def test_the_predicted_part_is_the_weakest() -> None:
     weakest = explanation.weakest
     assert weakest is not None
     assert not weakest.negated
-    assert weakest.atom.words == "borders(France, Portugal)"
-    assert weakest.support == weakest.atom.own < 1
+    assert weakest.reason.atom == "borders(France, Portugal)"
+    assert weakest.support == weakest.reason.own < 1
     assert "The weakest part is borders(France, Portugal) with ?x = France" in str(explanation)
 
 
@@ -198,7 +198,7 @@ def test_of_a_negated_conjunction_the_part_that_fails_most_easily_is_the_weakest
     weakest = negation.weakest()
     assert weakest is not None
     assert str(weakest).startswith("not speaks(France, German) with ?x = France")
-    assert weakest.support == 1 - weakest.atom.own > 0
+    assert weakest.support == 1 - weakest.reason.own > 0
 
 
 def test_certainty_is_never_explained_by_a_negation() -> None:
