@@ -10,7 +10,7 @@ from typing import Any, cast
 from nqe.errors import NqeError
 from nqe.graph.dataset import SPLITS, Dataset
 from nqe.progress import NoProgress, Progress
-from nqe.query.shapes import SHAPES
+from nqe.query.shapes import SHAPES, parse_shape
 from nqe.sampling.collector import Collector
 from nqe.sampling.query_table import QueryTable, concatenate
 from nqe.sampling.worker import Worker, random_generator
