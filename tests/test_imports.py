@@ -18,6 +18,7 @@ TOP_MODULES = (
     "progress",
     "cores",
     "run_folders",
+    "lazy_names",
 )
 ORDER = (
     "settings",
