@@ -71,7 +71,7 @@ def compare(
 def main() -> None:
     if not (DATA / "wd50k").is_dir():
         sys.exit("skipped: WD50K is not beside the project, in ../shared/data")
-    if hasattr(os, "sched_setaffinity"):
+    if hasattr(os, "sched_setaffinity"):  # not on macOS
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     before = matrix_multiply_rate()
     graph = read(DATA / "wd50k").graph

@@ -9,7 +9,16 @@ from pathlib import Path
 
 import pytest
 
-TOP_MODULES = ("errors", "version", "files", "folders", "figures", "progress")
+TOP_MODULES = (
+    "errors",
+    "version",
+    "files",
+    "folders",
+    "figures",
+    "progress",
+    "cores",
+    "run_folders",
+)
 ORDER = (
     "settings",
     "graph",

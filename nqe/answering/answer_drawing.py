@@ -6,7 +6,7 @@ from torch import Tensor
 
 from nqe.answering.answerer import Answerer
 from nqe.answering.explanation import SHOWN
-from nqe.answering.top_k import likeliest
+from nqe.answering.top_k import select_likeliest
 from nqe.query.binder import Question, bind
 from nqe.query.plan import Plan
 from nqe.query.svg import draw_svg
@@ -14,7 +14,7 @@ from nqe.query.svg import draw_svg
 _LONGEST = 30
 
 
-def picture(answerer: Answerer, query: Question, mode: str = "hybrid", top: int = 3) -> str:
+def picture(answerer: Answerer, query: Question, mode: str | None = None, top: int = 3) -> str:
     """The plan of a query as SVG, with what the mode finds at each step."""
     plan = bind(query, answerer.graph)
     steps = [number for number, step in enumerate(plan.steps) if step.op in SHOWN]
@@ -28,7 +28,7 @@ def _lines(answerer: Answerer, row: Tensor, top: int) -> list[str]:
     names = answerer.graph.vocabulary.entities
     found = [
         f"{_short(names.name(entity))}: {'stated' if chance == 1 else f'{chance:.3f}'}"
-        for entity, chance in likeliest(row, top)
+        for entity, chance in select_likeliest(row, top)
     ]
     more = int((row == 1).sum()) - len(found)
     return [*found, *([f"and {more:,} more stated"] if more > 0 else [])] or ["nothing"]

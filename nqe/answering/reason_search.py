@@ -10,8 +10,7 @@ import torch
 from nqe.answering.bindings import Bindings
 from nqe.answering.hybrid import Chances, HybridRun
 from nqe.graph.pattern import Pattern
-from nqe.query.exact import execute
-from nqe.query.plan import Op, Plan, Step
+from nqe.query.plan import Op, Step
 from nqe.query.proof import prove
 from nqe.query.reason import Reason
 from nqe.query.result import Result
@@ -21,10 +20,9 @@ from nqe.query.step_text import describe_step
 class Explainer:
     """Explains what one run of one plan gave."""
 
-    def __init__(self, plan: Plan, run: HybridRun) -> None:
-        self.plan, self.run = plan, run
-        self.graph = run.knowledge.graph
-        self.result: Result = execute(plan, self.graph)
+    def __init__(self, result: Result, run: HybridRun) -> None:
+        self.result, self.plan, self.run = result, result.plan, run
+        self.graph = run.predictor.graph
         # The exact answers may rest on negations; what is certain does not.
         self.certain = run.certain.sets()
 
@@ -56,7 +54,7 @@ class Explainer:
     def _projection(self, number: int, step: Step, entity: int) -> Reason:
         """By the binding that gives the entity its best chance."""
         bindings = self.run.bindings(np.array([number]))
-        chances = Chances.of(bindings, self.run.knowledge, self.run.curve)
+        chances = Chances.of(bindings, self.run.predictor, self.run.curve)
         alone = chances.column(entity).cpu()  # (bindings,)
         pairs = torch.stack((torch.from_numpy(bindings.weight), alone), 1)[..., None]
         best = int(self.run.norm.conjoin(pairs)[:, 0].argmax())

@@ -29,6 +29,15 @@ class StepSets:
     length: Integers  # (steps,)
     inverted: Booleans  # (steps,)
 
+    @classmethod
+    def of(cls, table: StepTable, sets: Sequence[EntitySet]) -> StepSets:
+        """The sets of a table's steps, given one by one."""
+        members = [one.members for one in sets]
+        length = np.array([len(one) for one in members], dtype=np.int64)
+        inverted = np.array([one.inverted for one in sets], dtype=bool)
+        pool = np.concatenate([np.zeros(0, dtype=np.int64), *members])
+        return cls(table, pool, offsets(length)[:-1], length, inverted)
+
     def sets(self) -> list[EntitySet]:
         """The sets one by one, in the order of the steps."""
         rows = zip(self.start.tolist(), self.length.tolist(), self.inverted.tolist(), strict=True)

@@ -142,8 +142,10 @@ class _Walk:
             case "Not":
                 inner = self.step(shape.inputs[0], answer, came_from)
                 return self.builder.add_connective(Op.NOT, self._name(), (inner,))
-            case _:
+            case "Any":
                 return self.builder.add_connective(Op.ANY, self._name(), ())
+            case word:
+                raise ValueError(f"unknown operator '{word}' in a shape")
 
     def _conjunction(self, shape: Shape, answer: int | None, came_from: int | None) -> int:
         """Parts that share the answer; a `not` is walked from another answer of the others."""

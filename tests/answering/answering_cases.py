@@ -72,8 +72,8 @@ def odd_calibration() -> Calibration:
 def answerer_of(graph: Graph, logic: str = "product", **options: Any) -> Answerer:
     """The small model over a graph."""
     return Answerer(
-        small_model(),
         graph,
+        small_model(),
         calibration=odd_calibration(),
         logic=logic,
         options=HybridOptions(**options),

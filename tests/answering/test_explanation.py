@@ -34,7 +34,7 @@ NOT_GERMAN = "?x: borders(?x, fr) and not speaks(?x, german)"
 
 
 def of_countries(query: str, entity: str | None = None, facts: str = "train") -> Explanation:
-    answerer = Answerer(country_model(), DATASET, facts=facts)
+    answerer = Answerer(DATASET, country_model(), facts=facts)
     return explain(answerer, query, entity, truth=DATASET.graph)
 
 
@@ -219,7 +219,7 @@ def test_negations_tell_whom_they_took_away() -> None:
 
 def test_held_out_answers_are_hard() -> None:
     [view] = explain(
-        Answerer(country_model(), DATASET, facts="train"),
+        Answerer(DATASET, country_model(), facts="train"),
         "?x: borders(?x, es)",
         top=99,
         truth=DATASET.graph,
@@ -238,13 +238,13 @@ def test_the_best_answer_is_explained_if_none_is_named() -> None:
 
 def test_an_entity_is_named_by_number_id_or_label() -> None:
     number = DATASET.vocabulary.entities.resolve("pt")
-    answerer = Answerer(country_model(), DATASET)
+    answerer = Answerer(DATASET, country_model())
     for name in (number, "pt", "Portugal"):
         assert explain(answerer, NEIGHBOURS_SPEAK, name).entity == number
 
 
 def test_what_is_not_in_the_graph_is_not_explained() -> None:
-    answerer = Answerer(country_model(), DATASET)
+    answerer = Answerer(DATASET, country_model())
     with pytest.raises(NqeError, match="no entity is called 'Atlantis'; "):
         explain(answerer, NEIGHBOURS_SPEAK, "Atlantis")
     for number in (-1, 9):
@@ -254,7 +254,7 @@ def test_what_is_not_in_the_graph_is_not_explained() -> None:
 
 def test_where_nothing_can_be_an_answer_nothing_is_explained() -> None:
     more = Graph.of([*DATASET.graph, Fact("fr", "trades_with", "es")])
-    answerer = Answerer(country_model(), more)
+    answerer = Answerer(more, country_model())
     with pytest.raises(NqeError, match="the query has no possible answer"):
         explain(answerer, "?x: trades_with(it, ?x)")
     named = explain(answerer, "?x: trades_with(it, ?x)", "es")

@@ -171,7 +171,7 @@ def test_all_bindings_of_a_depth_go_through_the_encoder_together(
     facts: list[Fact], batch: list[Plan]
 ) -> None:
     answerer, calls = answerer_of(graph_of(facts)), []
-    hook = answerer.knowledge.model.encoder.register_forward_hook(lambda *_: calls.append(1))
+    hook = answerer.neural.predictor.model.encoder.register_forward_hook(lambda *_: calls.append(1))
     with hook:
         answerer.run(batch)
     depths = {step.depth for plan in batch for step in plan.steps if step.op == Op.PROJECTION}

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from nqe.graph.ragged import Ragged
 from nqe.training.candidates import (
-    MOST_TARGETS,
+    MAX_SURE_ANSWERS,
     Candidates,
-    all_entities,
-    one_answer,
-    sampled_entities,
+    draw_one_answer,
+    sample_entities,
+    take_all_entities,
 )
 
 ENTITY_COUNT = 120
@@ -38,13 +38,13 @@ def pairs(candidates: Candidates) -> set[tuple[int, int]]:
 
 def sampled(rows: list[list[int]], count: int, seed: int = 0) -> Candidates:
     answers = ragged(rows)
-    return sampled_entities(answers, answers, ENTITY_COUNT, count, np.random.default_rng(seed))
+    return sample_entities(answers, answers, ENTITY_COUNT, count, np.random.default_rng(seed))
 
 
 @given(rows=answer_sets)
 @settings(max_examples=30)
-def test_of_all_entities_the_answers_are_right(rows: list[list[int]]) -> None:
-    candidates = all_entities(ragged(rows))
+def test_of_take_all_entities_the_answers_are_right(rows: list[list[int]]) -> None:
+    candidates = take_all_entities(ragged(rows))
     assert candidates.entities is None
     assert candidates.weight is None
     assert pairs(candidates) == {(q, e) for q, row in enumerate(rows) for e in row}
@@ -76,10 +76,10 @@ def test_answers_are_sure_to_be_there_for_themselves_and_all_weights_make_up_the
     assert candidates.entities is not None
     assert candidates.weight is not None
     weight = dict(zip(candidates.entities.tolist(), candidates.weight.tolist(), strict=True))
-    sure = {entity for row in rows if len(row) <= MOST_TARGETS for entity in row}
+    sure = {entity for row in rows if len(row) <= MAX_SURE_ANSWERS for entity in row}
     assert all(weight.get(entity) == 1 for entity in sure)
     for row in rows:
-        assert len(set(row) & set(weight)) >= min(len(row), MOST_TARGETS)
+        assert len(set(row) & set(weight)) >= min(len(row), MAX_SURE_ANSWERS)
     assert min(weight.values()) >= 1
     assert sum(weight.values()) == pytest.approx(ENTITY_COUNT, rel=1e-5)
 
@@ -87,7 +87,7 @@ def test_answers_are_sure_to_be_there_for_themselves_and_all_weights_make_up_the
 @given(rows=answer_sets)
 @settings(max_examples=20)
 def test_targets_are_in_the_order_of_their_queries(rows: list[list[int]]) -> None:
-    for candidates in (all_entities(ragged(rows)), sampled(rows, 50)):
+    for candidates in (take_all_entities(ragged(rows)), sampled(rows, 50)):
         query = candidates.targets.query.tolist()
         assert query == sorted(query)
 
@@ -96,8 +96,8 @@ def test_a_process_has_the_targets_of_its_own_queries_among_the_samples_of_all()
     rows = [[0, 1], [2], [3, 4], [5]]
     whole, part = ragged(rows), ragged(rows).take(np.array([1, 2]))
     rng = [np.random.default_rng(0) for _ in range(2)]
-    of_all = sampled_entities(whole, whole, ENTITY_COUNT, 30, rng[0])
-    of_part = sampled_entities(whole, part, ENTITY_COUNT, 30, rng[1])
+    of_all = sample_entities(whole, whole, ENTITY_COUNT, 30, rng[0])
+    of_part = sample_entities(whole, part, ENTITY_COUNT, 30, rng[1])
     assert of_all.entities is not None
     assert of_part.entities is not None
     assert torch.equal(of_all.entities, of_part.entities)
@@ -113,7 +113,7 @@ def test_when_every_entity_is_an_answer_each_stands_for_itself() -> None:
 def test_one_answer_is_one_of_the_answers_each_as_often() -> None:
     answers = ragged([[3, 5, 8, 9], [], [7]])
     rng = np.random.default_rng(0)
-    drawn = [one_answer(answers, rng) for _ in range(400)]
+    drawn = [draw_one_answer(answers, rng) for _ in range(400)]
     assert {tuple(one.lengths.tolist()) for one in drawn} == {(1, 0, 1)}
     assert {int(one[2][0]) for one in drawn} == {7}
     counts = np.bincount([int(one[0][0]) for one in drawn])
@@ -128,4 +128,4 @@ def test_candidates_stay_where_they_are_on_the_cpu() -> None:
     assert there.entities is not None
     assert there.entities.is_meta
     assert there.targets.query.is_meta
-    assert all_entities(ragged([[1]])).to(torch.device("meta")).targets.count.is_meta
+    assert take_all_entities(ragged([[1]])).to(torch.device("meta")).targets.count.is_meta

@@ -14,9 +14,10 @@ from torch import Tensor
 from torch.nn import functional
 
 from nqe.graph.ragged import Ragged
+from nqe.model.log_sum import LogSum, combine_log_sums
 from nqe.model.model import Comparison
 from nqe.training import loss as loss_file
-from nqe.training.candidates import all_entities, sampled_entities
+from nqe.training.candidates import sample_entities, take_all_entities
 from nqe.training.loss import SoftmaxLoss, Targets
 
 WIDTH = 4
@@ -43,7 +44,7 @@ def answers_of(*rows: list[int]) -> Ragged:
 
 
 def targets_of(*rows: list[int]) -> Targets:
-    return all_entities(answers_of(*rows)).targets
+    return take_all_entities(answers_of(*rows)).targets
 
 
 def labels_of(answers: list[list[int]], entity_count: int, smoothing: float) -> Tensor:
@@ -136,8 +137,8 @@ class Watched(SoftmaxLoss):
         super().__init__(0.1, entity_count, block)
         self.sizes: list[int] = []
 
-    def memory(self, queries: Tensor, rows: int, columns: int) -> Tensor:
-        room = super().memory(queries, rows, columns)
+    def allocate(self, queries: Tensor, rows: int, columns: int) -> Tensor:
+        room = super().allocate(queries, rows, columns)
         self.sizes.append(room.numel())
         return room
 
@@ -192,6 +193,50 @@ def test_short_numbers_are_added_up_as_long_ones() -> None:
     assert [one.dtype for one in found] == [torch.bfloat16, torch.float32, torch.float32]
 
 
+# Entities in parts.
+
+
+def part_of(comparison: Comparison, targets: Targets, columns: slice) -> tuple[Comparison, Targets]:
+    inside = (targets.entity >= columns.start) & (targets.entity < columns.stop)
+    entities = targets.entity[inside] - columns.start
+    return (
+        Comparison(comparison.queries, comparison.entities[columns], comparison.bias[columns]),
+        Targets(targets.query[inside], entities, targets.count),
+    )
+
+
+def log_sums_of(comparison: Comparison) -> Tensor:
+    log_sum = LogSum()
+    log_sum.add(comparison.scores().detach())
+    return log_sum.total
+
+
+@given(batch=batches(), border=st.integers(1, 10), smoothing=st.sampled_from([0.0, 0.1]))
+@settings(max_examples=60)
+def test_the_losses_and_gradients_of_two_parts_of_the_entities_add_up(
+    batch: Batch, border: int, smoothing: float
+) -> None:
+    comparison = comparison_of(len(batch.answers), batch.entity_count, batch.seed)
+    targets = targets_of(*batch.answers)
+    whole = SoftmaxLoss(smoothing, batch.entity_count)(comparison, targets, 0.5)
+    border = min(border, batch.entity_count - 1)
+    columns = slice(0, border), slice(border, batch.entity_count)
+    parts = [part_of(comparison, targets, one) for one in columns]
+    log_sums = [log_sums_of(part) for part, _ in parts]
+    losses = []
+    for (part, answers), other in zip(parts, reversed(log_sums), strict=True):
+
+        def combine(own: Tensor, other: Tensor = other) -> Tensor:
+            return combine_log_sums([own, other])
+
+        loss = SoftmaxLoss(smoothing, batch.entity_count, combine=combine)
+        losses.append(loss(part, answers, 0.5))
+    found = losses[0] + losses[1]
+    torch.testing.assert_close(found, whole)
+    for left, right in zip(gradients(found, comparison), gradients(whole, comparison), strict=True):
+        torch.testing.assert_close(left, right, atol=1e-10, rtol=1e-7)
+
+
 # The sampled softmax.
 
 
@@ -204,13 +249,13 @@ def sampled_loss(
 ) -> Tensor:
     entity_count = len(comparison.entities)
     rng = np.random.default_rng(seed)
-    drawn = sampled_entities(answers, answers, entity_count, count, rng)
+    drawn = sample_entities(answers, answers, entity_count, count, rng)
     assert drawn.entities is not None
     loss = SoftmaxLoss(smoothing, entity_count)
     return loss(among(comparison, drawn.entities), drawn.targets, 1.0, drawn.weight)
 
 
-def test_a_sample_of_all_entities_gives_the_full_loss_and_gradients() -> None:
+def test_a_sample_of_take_all_entities_gives_the_full_loss_and_gradients() -> None:
     comparison, rows = comparison_of(4, 9), [[0, 3], [5], [1, 2, 8], [0]]
     found = sampled_loss(comparison, answers_of(*rows), 0.2, count=500, seed=0)
     full = SoftmaxLoss(0.2, 9)(comparison, targets_of(*rows))
@@ -239,7 +284,7 @@ def weighted_cross_entropy(
 def test_a_sampled_loss_is_cross_entropy_with_weights(seed: int) -> None:
     comparison, answers = comparison_of(3, 40), answers_of([0, 3], [5], [1, 2, 39])
     found = sampled_loss(comparison, answers, 0.1, count=12, seed=seed)
-    drawn = sampled_entities(answers, answers, 40, 12, np.random.default_rng(seed))
+    drawn = sample_entities(answers, answers, 40, 12, np.random.default_rng(seed))
     assert drawn.entities is not None
     assert drawn.weight is not None
     expected = weighted_cross_entropy(

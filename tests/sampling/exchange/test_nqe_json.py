@@ -24,7 +24,7 @@ from nqe.query.step_table import StepTable
 from nqe.sampling import Walker
 from nqe.sampling.exchange import read_published, write_published
 from nqe.sampling.query_table import QueryTable
-from nqe.sampling.signature import signature
+from nqe.sampling.signature import signature_of
 
 ATLAS = nqe.demo_dataset()
 VOCABULARY = ATLAS.vocabulary
@@ -64,7 +64,7 @@ def contents(table: QueryTable) -> list[tuple[Any, ...]]:
     rows = (
         (
             table.shape[i],
-            signature(table.plans.plan(i)),
+            signature_of(table.plans.plan(i)),
             table.easy[i].tolist(),
             table.hard[i].tolist(),
         )
