@@ -48,11 +48,10 @@ def sample(
     splits = [name for name in SPLITS if getattr(settings, name)]
     worker = Worker(dataset, settings)
     _check(worker, splits)
-    shapes = [parse_shape(name).name for name in settings.shapes or SHAPES]
     collectors = [
         Collector(split, shape, getattr(settings, split), settings.balance == "missing")
         for split in splits
-        for shape in shapes
+        for shape in (parse_shape(name).name for name in settings.shapes or SHAPES)
     ]
     progress = progress or NoProgress()
     progress.start("sampling", sum(one.wanted for one in collectors))
