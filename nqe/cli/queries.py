@@ -81,9 +81,8 @@ def sample(
     Example: nqe sample atlas -o atlas.queries --train 100 --valid 10 --test 10
     """
     from nqe.cli.progress import ProgressBar
-    from nqe.sampling import preset as preset_of
+    from nqe.sampling import choose_preset, save_queries
     from nqe.sampling import sample as draw_queries
-    from nqe.sampling import save_queries
     from nqe.sampling.storage import check_output
     from nqe.settings import SamplingSettings
 
@@ -101,7 +100,7 @@ def sample(
         "train_answers": train_answers,
         "seed": seed,
     }
-    base = preset_of(preset) if preset else SamplingSettings()
+    base = choose_preset(preset) if preset else SamplingSettings()
     settings = replace(base, **{name: one for name, one in given.items() if one is not None})
     check_output(output)
     graph = open_dataset(dataset)
