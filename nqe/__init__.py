@@ -11,7 +11,17 @@ from typing import TYPE_CHECKING, Any
 from nqe import version
 
 if TYPE_CHECKING:
-    from nqe.answering import Answerer, HybridOptions, calibrate, explain, score, suggest, train
+    from nqe.answering import (
+        Answerer,
+        HybridOptions,
+        Request,
+        calibrate,
+        explain,
+        open,
+        score,
+        suggest,
+        train,
+    )
     from nqe.demo import demo_dataset
     from nqe.errors import NqeError, QueryError
     from nqe.evaluation import Report, compare, evaluate, predict_links
@@ -61,6 +71,7 @@ _HOMES = {
     "Query": "nqe.query",
     "QueryError": "nqe.errors",
     "Report": "nqe.evaluation",
+    "Request": "nqe.answering",
     "RunSettings": "nqe.settings",
     "SHAPES": "nqe.query",
     "SamplingSettings": "nqe.settings",
@@ -76,6 +87,7 @@ _HOMES = {
     "execute_many": "nqe.query",
     "explain": "nqe.answering",
     "load": "nqe.model",
+    "open": "nqe.answering",
     "parse": "nqe.query",
     "predict_links": "nqe.evaluation",
     "read": "nqe.readers",
@@ -109,6 +121,7 @@ __all__ = [
     "Query",
     "QueryError",
     "Report",
+    "Request",
     "RunSettings",
     "SamplingSettings",
     "TrainSettings",
@@ -124,6 +137,7 @@ __all__ = [
     "execute_many",
     "explain",
     "load",
+    "open",
     "parse",
     "predict_links",
     "read",

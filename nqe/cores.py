@@ -1,4 +1,4 @@
-"""The number of CPU cores that this process may use."""
+"""How many processor cores this process may use."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 
 
 def usable_cores() -> int:
-    """Count the cores this process may run on; all of the machine's where that is unknown."""
-    if hasattr(os, "sched_getaffinity"):
+    """Count the cores that this process may run on; where that is unknown, all cores."""
+    if hasattr(os, "sched_getaffinity"):  # not on macOS and Windows
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

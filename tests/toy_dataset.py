@@ -11,8 +11,9 @@ from safetensors.torch import load_file
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from nqe.graph import Dataset, Fact
-from nqe.model.checkpoint import BEST, LAST, WEIGHTS
+from nqe.model.checkpoint import WEIGHTS
 from nqe.query.step_table import SLOT_COLUMNS, STEP_COLUMNS
+from nqe.run_folders import BEST, LAST
 from nqe.sampling import QueryTable, sample, save_queries
 from nqe.settings import RunSettings, SamplingSettings, run_settings
 from nqe.training import TrainingStatus

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from nqe.answering.open_graph import open_dataset
 from nqe.cli import printing
-from nqe.cli.choices import GraphArgument, JsonOption, open_dataset
+from nqe.cli.options import GraphArgument, JsonOption
 from nqe.errors import NqeError
 
 if TYPE_CHECKING:
@@ -132,10 +133,10 @@ def show_queries(
     table: QueryTable, dataset: Dataset, split: str, shape: str | None, count: int
 ) -> None:
     """Print some queries of a split with their plans and answers."""
-    from nqe.query.drawing import text_tree
-    from nqe.query.shapes import named
+    from nqe.query.drawing import draw_text
+    from nqe.query.shapes import parse_shape
 
-    wanted = shape and named(shape)
+    wanted = shape and parse_shape(shape).name
     rows = [row for row, name in enumerate(table.shape) if wanted in (None, name)]
     if not rows:
         printing.note(f"no {split} queries of shape {shape}")
@@ -143,7 +144,7 @@ def show_queries(
         plan = table.plans.plan(row)
         printing.heading(f"{split} {row}, shape {table.shape[row]}")
         printing.say(str(plan.query(dataset.vocabulary)))
-        printing.say(text_tree(plan, dataset.vocabulary))
+        printing.say(draw_text(plan, dataset.vocabulary))
         printing.say(f"easy ({len(table.easy[row])}): {_some(table.easy[row], dataset)}")
         if split != "train":
             printing.say(f"hard ({len(table.hard[row])}): {_some(table.hard[row], dataset)}")

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from nqe.answering.open_graph import open_dataset
 from nqe.cli import printing
-from nqe.cli.choices import GraphArgument, open_dataset
+from nqe.cli.options import GraphArgument
 from nqe.errors import NqeError
 
 if TYPE_CHECKING:

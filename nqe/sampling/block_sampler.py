@@ -14,7 +14,7 @@ from nqe.graph.graph import Graph
 from nqe.graph.ragged import Ragged
 from nqe.query.exact_batch import StepSets, run_table
 from nqe.query.plan import Op, Plan, Step
-from nqe.query.shapes import Shape, name_of
+from nqe.query.shapes import Shape
 from nqe.query.step_table import StepTable
 from nqe.sampling.hard_answers import (
     SplitGraphs,
@@ -62,7 +62,7 @@ class BlockSampler:
         fit = self._find_fit(drawn, sets, refused)
         plans, table = [drawn[i] for i in fit], sets.table.take(np.array(fit, dtype=np.int64))
         answers = extract_answers(sets)
-        queries = self._add_answers(name_of(shape), table, [answers[i] for i in fit], rng)
+        queries = self._add_answers(shape.name, table, [answers[i] for i in fit], rng)
         kept = np.arange(len(plans))
         if self.known is not None:
             kept = np.flatnonzero(queries.hard.lengths)

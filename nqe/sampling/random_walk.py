@@ -146,9 +146,9 @@ class _Walk:
                 return self._disjunction(shape, answer, came_from)
             case "Not":
                 inner = self.add_steps(shape.inputs[0], answer, came_from)
-                return self.builder.connective(Op.NOT, self._name(), (inner,))
+                return self.builder.add_connective(Op.NOT, self._name(), (inner,))
             case "Any":
-                return self.builder.connective(Op.ANY, self._name(), ())
+                return self.builder.add_connective(Op.ANY, self._name(), ())
             case word:
                 raise ValueError(f"unknown operator '{word}' in a shape")
 
@@ -164,7 +164,7 @@ class _Walk:
                 other = self._draw_other_answer(list(numbers.values()), common)
                 numbers[place] = self.add_steps(one, other, None)
         inputs = tuple(numbers[place] for place in range(len(shape.inputs)))
-        return self.builder.connective(Op.AND, self._name(), inputs)
+        return self.builder.add_connective(Op.AND, self._name(), inputs)
 
     def _draw_other_answer(self, steps: Sequence[int], answer: int) -> int | None:
         """Draw an entity, other than the answer, that all steps have, so that the `not` matters."""
@@ -189,7 +189,7 @@ class _Walk:
             self.add_steps(one, answer if place == holding else None, came_from)
             for place, one in enumerate(shape.inputs)
         )
-        return self.builder.connective(Op.OR, self._name(), inputs)
+        return self.builder.add_connective(Op.OR, self._name(), inputs)
 
     def _projection(self, shape: Shape, answer: int | None, came_from: int | None) -> int:
         """Add a projection made from a fact that has the answer in a slot."""
@@ -209,7 +209,7 @@ class _Walk:
             None if place == asked or place in chosen else entities[place] for place in kept
         )
         attributes = tuple(pairs[p - FIRST_QUALIFIER][0] for p in kept if p >= FIRST_QUALIFIER)
-        return self.builder.projection(
+        return self.builder.add_projection(
             self._name(), relation, attributes, slots, kept.index(asked), closed, inputs
         )
 

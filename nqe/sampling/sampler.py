@@ -10,7 +10,7 @@ from typing import Any, cast
 from nqe.errors import NqeError
 from nqe.graph.dataset import SPLITS, Dataset
 from nqe.progress import NoProgress, Progress
-from nqe.query.shapes import SHAPES, named
+from nqe.query.shapes import SHAPES, parse_shape
 from nqe.sampling.collector import Collector
 from nqe.sampling.query_table import QueryTable, concatenate
 from nqe.sampling.worker import Worker, random_generator
@@ -51,7 +51,7 @@ def sample(
     collectors = [
         Collector(split, shape, getattr(settings, split), settings.balance == "missing")
         for split in splits
-        for shape in map(named, settings.shapes or SHAPES)
+        for shape in (parse_shape(name).name for name in settings.shapes or SHAPES)
     ]
     progress = progress or NoProgress()
     progress.start("sampling", sum(one.wanted for one in collectors))

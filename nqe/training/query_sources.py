@@ -16,7 +16,7 @@ from nqe.graph.graph import Graph
 from nqe.graph.pattern import Kind
 from nqe.graph.vocabulary import Vocabulary
 from nqe.query.plan import Op
-from nqe.query.shapes import SHAPES, named
+from nqe.query.shapes import SHAPES, parse_shape
 from nqe.sampling import load_queries
 from nqe.sampling.one_hop import NAME as ONE_HOP
 from nqe.sampling.one_hop import closed_queries, open_queries
@@ -214,7 +214,7 @@ def open_source(
 
 def parse_shapes(settings: TrainSettings) -> list[str]:
     """Return the names of the shapes to train on; empty if the settings name none."""
-    return [named(name) for name in settings.shapes]
+    return [parse_shape(name).name for name in settings.shapes]
 
 
 def load_checked_queries(

@@ -17,8 +17,9 @@ from torch import Tensor
 
 from nqe.errors import StorageError
 from nqe.files import new_file, told_plainly
-from nqe.model.checkpoint import BEST, CHECKPOINT, LAST, RUN, WEIGHTS, Card, save_pretrained
+from nqe.model.checkpoint import WEIGHTS, Card, save_pretrained
 from nqe.model.model import Model
+from nqe.run_folders import BEST, CHECKPOINT, LAST, RUN
 from nqe.settings import RunSettings, run_settings
 from nqe.training.query_sources import Position
 

@@ -11,7 +11,8 @@ import pytest
 import torch
 from answering_cases import countries, country_model
 
-from nqe.answering import Answerer, calibrate
+import nqe
+from nqe.answering import calibrate
 from nqe.answering.calibration import FILE, Curve
 from nqe.answering.calibration_fitting import RELIABILITY, fit, plain_calibration
 from nqe.answering.calibration_queries import calibration_queries, swapped
@@ -170,14 +171,14 @@ def test_a_fit_says_truer_things_than_no_fit(demo: Dataset, model: Model) -> Non
 
 
 def test_calibrating_a_run_writes_into_its_checkpoint(run: Path, demo: Dataset) -> None:
-    before = Answerer.load(run, demo, facts="train").calibration
+    before = nqe.open(run, graph=demo, facts="train").neural.calibration
     done = calibrate(run, demo)
     assert done.folder == run / "best"
     assert done.split == "test"
     assert (run / "best" / FILE).is_file()
     assert not (run / "last" / FILE).exists()
     assert done.after.error < done.before.error
-    after = Answerer.load(run, demo, facts="train").calibration
+    after = nqe.open(run, graph=demo, facts="train").neural.calibration
     assert before.facts.slope == 1 != after.facts.slope
     kept = json.loads((run / "best" / RELIABILITY).read_text(encoding="utf-8"))
     assert kept == done.to_json()

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from helpers import quick_command
 
 
 def nqe(*arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "nqe", *arguments]
+    command = [*quick_command(), *arguments]
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 

@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
-from helpers import COMMAND, ENVIRONMENT, Run, files, nqe, told, well
+from helpers import Run, files, nqe, start, told, well
 
 from nqe import cli, demo_dataset
 from nqe.settings import run_settings
@@ -172,14 +172,7 @@ def test_a_rate_that_is_far_too_high_is_one_sentence(here: Path) -> None:
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupt_saves_and_says_how_to_go_on(here: Path, number: signal.Signals) -> None:
     words = ["train", "atlas", "-o", "run", "-c", "small.toml", "--set", "train.steps=100000"]
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        process = subprocess.Popen(
-            [*COMMAND, *words], cwd=here, env=ENVIRONMENT, stderr=subprocess.PIPE, text=True
-        )
-    finally:
-        signal.signal(signal.SIGINT, before)
-    with process:
+    with start(*words, cwd=here) as process:
         try:
             wait_for(here / "run" / "best", process)
             process.send_signal(number)
@@ -190,14 +183,14 @@ def test_an_interrupt_saves_and_says_how_to_go_on(here: Path, number: signal.Sig
     found = re.fullmatch(
         r"nqe: run: interrupted and saved at step ([\d,]+); go on with the same command and "
         r"--resume\n",
-        err,
+        err.decode(),
     )
     assert found, err
     state = json.loads((here / "run" / "last" / "state.json").read_text())
     assert f"{state['step']:,}" == found[1]
 
 
-def wait_for(path: Path, process: subprocess.Popen[str]) -> None:
+def wait_for(path: Path, process: subprocess.Popen[bytes]) -> None:
     end = time.monotonic() + 60
     while not path.exists():
         assert process.poll() is None

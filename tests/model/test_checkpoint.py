@@ -18,7 +18,8 @@ from small_models import HETEROGENEITIES, small_model, small_settings
 from nqe.errors import NqeError, StorageError
 from nqe.graph import Dataset, Description, Fact
 from nqe.model import Model, NQEModel, checkpoint, from_pretrained, load, save_pretrained
-from nqe.model.checkpoint import RUN, Card, checkpoint_of, run_manifest
+from nqe.model.checkpoint import Card
+from nqe.run_folders import RUN, checkpoint_of, run_manifest
 from nqe.settings import RunSettings, to_json
 from nqe.training.run_folder import RunFolder
 

@@ -13,7 +13,7 @@ import torch
 from helpers import ENVIRONMENT
 from toy_dataset import read_values, settings, town_queries, towns, weights
 
-from nqe.model.checkpoint import BEST, LAST
+from nqe.run_folders import BEST, LAST
 from nqe.settings import RunSettings
 from nqe.training import fit_weights
 from nqe.training.run_folder import RunFolder

@@ -9,6 +9,7 @@ import pytest
 from nqe.training.interrupts import Interrupts
 
 
+@pytest.mark.usefixtures("interruptible")
 def test_a_signal_waits_unless_it_is_let_through() -> None:
     with Interrupts() as interrupts:
         signal.raise_signal(signal.SIGTERM)

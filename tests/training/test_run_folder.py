@@ -11,7 +11,8 @@ import pytest
 from toy_dataset import read_scalars, read_values, settings, town_queries, towns
 
 from nqe.errors import StorageError
-from nqe.model.checkpoint import BEST, LAST, load
+from nqe.model.checkpoint import load
+from nqe.run_folders import BEST, LAST
 from nqe.settings import read_settings
 from nqe.training import fit_weights
 from nqe.training.run_folder import RunFolder

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from toy_dataset import read_scalars, read_values, settings, town_queries, towns
 
-from nqe.model.checkpoint import BEST
+from nqe.run_folders import BEST
 from nqe.training import fit_weights
 
 DATASET = towns()

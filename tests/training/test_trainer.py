@@ -26,8 +26,9 @@ from nqe.errors import NqeError
 from nqe.graph import Dataset
 from nqe.graph.pattern import OBJECT
 from nqe.model import Model, NQEModel, new_model
-from nqe.model.checkpoint import BEST, LAST, load
+from nqe.model.checkpoint import load
 from nqe.query import SHAPES
+from nqe.run_folders import BEST, LAST
 from nqe.sampling import load_queries
 from nqe.training import TrainingStatus, fit_weights
 from nqe.training.run_folder import RunFolder

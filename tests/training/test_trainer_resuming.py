@@ -26,7 +26,8 @@ from toy_dataset import (
 
 from nqe.errors import NqeError
 from nqe.graph import Dataset
-from nqe.model.checkpoint import BEST, LAST, load
+from nqe.model.checkpoint import load
+from nqe.run_folders import BEST, LAST
 from nqe.settings import RunSettings, read_settings
 from nqe.training import fit_weights
 from nqe.training.run_folder import RunFolder
@@ -183,6 +184,7 @@ class InterruptAt:
             signal.raise_signal(self.number)
 
 
+@pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("step", [1, 6, 20])
 def test_an_interrupt_saves_says_how_to_continue_and_loses_no_step(
@@ -204,6 +206,7 @@ def test_an_interrupt_saves_says_how_to_continue_and_loses_no_step(
     assert read_values(tmp_path / "run", "mrr") == read_values(whole, "mrr")
 
 
+@pytest.mark.usefixtures("interruptible")
 def test_an_interrupt_stops_a_validation_at_once_and_it_is_repeated_later(
     tmp_path: Path,
     queries: Path,

@@ -1,4 +1,4 @@
-"""Many queries from a file: their answers printed, or written as JSON Lines or Parquet."""
+"""Answering every query of a file: printed, or written as JSON Lines or Parquet."""
 
 from __future__ import annotations
 
@@ -7,64 +7,38 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from itertools import islice
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from nqe.cli import printing
 from nqe.errors import NqeError, StorageError
 from nqe.files import new_file
 
+if TYPE_CHECKING:
+    from nqe.answering.answerer import Outcome
+    from nqe.cli.print_answers import AnswerPrinter
+
 Line = tuple[int, str]
 Row = tuple[int, dict[str, Any]]
 
 
-class Asked(Protocol):
-    """A graph or a model that answers queries and shows what it found."""
-
-    @property
-    def at_once(self) -> int:
-        """So many queries are worked on together."""
-        ...
-
-    def answer(self, queries: list[str]) -> list[Any]:
-        """What was found for each query, or the error that it is."""
-        ...
-
-    def print(self, found: Any) -> None:
-        """Print it for a person."""
-        ...
-
-    def to_json(self, query: str, found: Any) -> dict[str, Any]:
-        """It as a JSON object."""
-        ...
-
-
-def print_file(asked: Asked, file: str, as_json: bool) -> int:
-    """Ask every line; a query in error does not stop the rest. Gives the number of those."""
+def print_file(printer: AnswerPrinter, file: str) -> int:
+    """Print the answers of every query of a file; the number of queries that failed."""
     failed = 0
-    for number, query, found in _found(asked, _lines(file)):
+    for number, query, outcome in _outcomes(printer, _lines(file)):
         try:
-            _print(asked, query, found, as_json)
+            if not printer.as_json:
+                printing.heading(query)
+            printer.print(query, outcome)
         except NqeError as error:
             failed += 1
-            if as_json:
+            if printer.as_json:
                 printing.json_line({"query": query, "error": str(error)})
             printing.note(f"nqe: {file}:{number}: {error}")
     return failed
 
 
-def _print(asked: Asked, query: str, found: Any, as_json: bool) -> None:
-    if not as_json:
-        printing.heading(query)
-    if isinstance(found, NqeError):
-        raise found
-    if as_json:
-        printing.json_line(asked.to_json(query, found))
-    else:
-        asked.print(found)
-
-
-def write_file(asked: Asked, mode: str, file: str, output: str) -> int:
-    """The same, into a file that is there only when all is written."""
+def write_file(printer: AnswerPrinter, file: str, output: str) -> int:
+    """Write the answers of every query to a file, which appears only when it is complete."""
     from nqe.cli.progress import ProgressBar
 
     path = check_output(output)
@@ -76,29 +50,30 @@ def write_file(asked: Asked, mode: str, file: str, output: str) -> int:
         ProgressBar("queries") as progress,
     ):
         progress.start("answering", len(lines))
-        for done, (number, query, found) in enumerate(_found(asked, lines), start=1):
-            failed += isinstance(found, NqeError)
-            write((number, _row(asked, mode, query, found)))
+        for done, (number, query, outcome) in enumerate(_outcomes(printer, lines), start=1):
+            write((number, _row(printer, query, outcome)))
             progress.update(done, done)
-            if isinstance(found, NqeError):
-                printing.note(f"nqe: {file}:{number}: {found}")
+            if isinstance(outcome, NqeError):
+                failed += 1
+                printing.note(f"nqe: {file}:{number}: {outcome}")
     answered = len(lines) - failed
     printing.note(f"{output}: written, {answered:,} of {len(lines):,} queries answered")
     return failed
 
 
-def _row(asked: Asked, mode: str, query: str, found: Any) -> dict[str, Any]:
-    if isinstance(found, NqeError):
-        return {"query": query, "error": str(found)}
-    return {"query": query, "mode": mode, "answers": asked.to_json(query, found)["answers"]}
+def _row(printer: AnswerPrinter, query: str, outcome: Outcome) -> dict[str, Any]:
+    if isinstance(outcome, NqeError):
+        return {"query": query, "error": str(outcome)}
+    answers = printer.to_json(query, outcome)["answers"]
+    return {"query": query, "mode": printer.mode, "answers": answers}
 
 
 def check_output(output: str) -> Path:
-    """Where answers are to go; refused before any work is done."""
+    """The file to write answers to; refused before any work is done if its format is unknown."""
     path = Path(output)
     if path.suffix not in WRITERS:
         raise NqeError(
-            f"{output}: answers of no known form; end the name in {' or '.join(WRITERS)}"
+            f"{output}: not a known format of answers; end the name in {' or '.join(WRITERS)}"
         )
     if path.is_dir():
         raise StorageError(f"{output}: a folder; choose another name for the file")
@@ -106,7 +81,7 @@ def check_output(output: str) -> Path:
 
 
 def _lines(file: str) -> Iterator[Line]:
-    """The queries of a file, with the numbers of their lines."""
+    """The queries of a file with their line numbers; lines that begin with # are comments."""
     from nqe.readers.source import Source
 
     with Source(file) as source:
@@ -115,13 +90,13 @@ def _lines(file: str) -> Iterator[Line]:
                 yield number, line
 
 
-def _found(asked: Asked, lines: Iterable[Line]) -> Iterator[tuple[int, str, Any]]:
-    """What is found for every query, some worked on together."""
+def _outcomes(printer: AnswerPrinter, lines: Iterable[Line]) -> Iterator[tuple[int, str, Outcome]]:
+    """The outcome of every query; a batch of queries is answered together."""
     rest = iter(lines)
-    while some := list(islice(rest, asked.at_once)):
-        found = asked.answer([query for _, query in some])
-        for (number, query), one in zip(some, found, strict=True):
-            yield number, query, one
+    while batch := list(islice(rest, printer.batch_size)):
+        outcomes = printer.answer([query for _, query in batch])
+        for (number, query), outcome in zip(batch, outcomes, strict=True):
+            yield number, query, outcome
 
 
 Write = Callable[[Row], None]
@@ -139,7 +114,7 @@ def _json_lines(path: Path) -> Iterator[Write]:
 
 @contextmanager
 def _parquet(path: Path) -> Iterator[Write]:
-    """A row an answer; a query without answers has none, one in error has one that says so."""
+    """One row per answer; a query that failed has one row with its error."""
     import pyarrow as pa
     from pyarrow import parquet
 
@@ -175,13 +150,12 @@ def _parquet(path: Path) -> Iterator[Write]:
 
 
 def _answer_rows(number: int, row: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """The answers of a query; those of a graph are certain, and no model has seen them."""
+    """One row per answer of a query, or one row with its error."""
     head = {"query": number, "text": row["query"]}
     if "error" in row:
         yield {**head, "error": row["error"]}
     for rank, answer in enumerate(row.get("answers", ()), start=1):
-        sure = {} if "score" in answer else {"probability": 1.0}
-        yield {**head, "mode": row["mode"], "rank": rank, **sure, **answer}
+        yield {**head, "mode": row["mode"], "rank": rank, **answer}
 
 
 WRITERS: dict[str, Callable[[Path], AbstractContextManager[Write]]] = {

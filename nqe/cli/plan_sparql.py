@@ -1,19 +1,14 @@
-"""Commands about questions: plan, sparql, shapes, shell."""
+"""The commands `nqe plan`, `nqe sparql` and `nqe shapes`: how a question is answered."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from nqe.cli import printing
-from nqe.cli.choices import FactsOption, GraphArgument, JsonOption, open_dataset
-
-if TYPE_CHECKING:
-    from nqe.graph import Graph
-
-QueryArgument = Annotated[str, typer.Argument(metavar="QUERY", help="A query, as ?x: p(?x, a).")]
+from nqe.cli.options import JsonOption, PlaceArgument, QueryArgument
 
 
 def add_to(app: typer.Typer) -> None:
@@ -21,11 +16,10 @@ def add_to(app: typer.Typer) -> None:
     app.command()(plan)
     app.command()(sparql)
     app.command()(shapes)
-    app.command()(shell)
 
 
 def plan(
-    graph: GraphArgument,
+    place: PlaceArgument,
     query: QueryArgument,
     svg: Annotated[str | None, typer.Option("--svg", help="Write a picture to this file.")] = None,
     mermaid: Annotated[bool, typer.Option("--mermaid", help="Print a Mermaid graph.")] = False,
@@ -34,43 +28,44 @@ def plan(
 
     Example: nqe plan atlas '?x: borders(?x, ?y) and speaks(?y, German)' --mermaid
     """
+    from nqe.answering.open_graph import open_dataset
     from nqe.files import new_file
     from nqe.query import bind
-    from nqe.query.drawing import mermaid as to_mermaid
-    from nqe.query.drawing import text_tree
-    from nqe.query.svg import svg as to_svg
+    from nqe.query.drawing import draw_mermaid, draw_text
+    from nqe.query.svg import draw_svg
 
-    vocabulary = open_dataset(graph).vocabulary
+    vocabulary = open_dataset(place).vocabulary
     bound = bind(query, vocabulary)
     if svg is not None:
         with new_file(Path(svg)) as temporary:
-            temporary.write_text(to_svg(bound, vocabulary), encoding="utf-8")
+            temporary.write_text(draw_svg(bound, vocabulary), encoding="utf-8")
         printing.note(f"{svg}: written")
     if mermaid:
-        printing.say(to_mermaid(bound, vocabulary).rstrip())
+        printing.say(draw_mermaid(bound, vocabulary).rstrip())
     elif svg is None:
         printing.say(f"shape {bound.shape_name}")
-        printing.say(text_tree(bound, vocabulary))
+        printing.say(draw_text(bound, vocabulary))
     for warning in bound.warnings:
         printing.note(f"nqe: note: {warning}")
 
 
 def sparql(
-    graph: GraphArgument,
+    place: PlaceArgument,
     query: QueryArgument,
     model: Annotated[
         str, typer.Option("--model", help="wikidata (statement nodes) or rdf12 (annotations).")
     ] = "wikidata",
 ) -> None:
-    """Write a query as SPARQL, to be run at an endpoint (Python: nqe.query.sparql.sparql).
+    """Write a query as SPARQL, to be run at an endpoint (Python: nqe.query.sparql.write_sparql).
 
     Example: nqe sparql atlas '?x: borders(?x, France)'
     """
-    from nqe.query import bind
-    from nqe.query.sparql import sparql as to_sparql
+    from nqe.answering.open_graph import open_dataset
+    from nqe.query.binder import read_query
+    from nqe.query.sparql import write_sparql
 
-    vocabulary = open_dataset(graph).vocabulary
-    printing.say(to_sparql(bind(query, vocabulary), vocabulary, model).rstrip())
+    vocabulary = open_dataset(place).vocabulary
+    printing.say(write_sparql(read_query(query).graph, vocabulary, model).rstrip())
 
 
 def shapes(as_json: JsonOption = False) -> None:
@@ -85,14 +80,3 @@ def shapes(as_json: JsonOption = False) -> None:
         return
     rows = [(name, tree, "negation" if name in NEGATIVE else "") for name, tree in SHAPES.items()]
     printing.table(("shape", "tree", ""), rows)
-
-
-def shell(graph: GraphArgument, facts: FactsOption = "all") -> None:
-    """Ask questions one after another, with completion and history.
-
-    Example: nqe shell atlas
-    """
-    from nqe.cli.shell import run_shell
-
-    known: Graph = open_dataset(graph).known(facts)
-    run_shell(known, graph)

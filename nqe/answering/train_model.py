@@ -9,7 +9,7 @@ from nqe.answering.calibration import FILE
 from nqe.answering.calibration_fitting import Calibrated, calibrate, learnt_from_valid
 from nqe.errors import NqeError
 from nqe.graph.dataset import Dataset
-from nqe.model.checkpoint import checkpoint_of
+from nqe.run_folders import checkpoint_of
 from nqe.settings import RunSettings
 from nqe.training import FitResult, OnStep, fit_weights
 from nqe.training.distributed import is_first_process
