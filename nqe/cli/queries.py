@@ -82,9 +82,8 @@ def sample(
     Example: nqe sample atlas -o atlas.queries --train 100 --valid 10 --test 10
     """
     from nqe.cli.progress import ProgressBar
-    from nqe.sampling import preset as preset_of
+    from nqe.sampling import choose_preset, save_queries
     from nqe.sampling import sample as draw_queries
-    from nqe.sampling import save_queries
     from nqe.sampling.storage import check_output
     from nqe.settings import SamplingSettings
 
@@ -102,7 +101,7 @@ def sample(
         "train_answers": train_answers,
         "seed": seed,
     }
-    base = preset_of(preset) if preset else SamplingSettings()
+    base = choose_preset(preset) if preset else SamplingSettings()
     settings = replace(base, **{name: one for name, one in given.items() if one is not None})
     check_output(output)
     graph = open_dataset(dataset)
@@ -201,13 +200,13 @@ def import_(
     Their pickles are read only as plain containers: nothing in them can run.
     """
     from nqe.sampling import QuerySet, save_queries
-    from nqe.sampling.exchange import read_nested, read_published
+    from nqe.sampling.exchange import read_nqe_json, read_tuple_queries
 
     if (Path(source) / "tasks").is_dir():
         dataset = open_dataset(graph)
-        tables = read_published(Path(source), dataset.vocabulary)
+        tables = read_nqe_json(Path(source), dataset.vocabulary)
     else:
-        dataset, tables = read_nested(Path(source))
+        dataset, tables = read_tuple_queries(Path(source))
         dataset.save(graph)
         printing.say(f"{graph}: {dataset!r}")
     save_queries(QuerySet(dataset.fingerprint, None, tables), output, graph)
@@ -228,15 +227,15 @@ def export(
     Example: nqe queries export atlas.queries -o atlas.nqe-json
     """
     from nqe.sampling import load_queries
-    from nqe.sampling.exchange import write_nested, write_published
+    from nqe.sampling.exchange import write_betae, write_nqe_json
     from nqe.sampling.storage import read_manifest
 
     dataset = _graph_of(queries, graph)
     tables = {split: load_queries(queries, split) for split in read_manifest(queries)["splits"]}
     if form == "betae":
-        write_nested(dataset, tables, Path(output))
+        write_betae(dataset, tables, Path(output))
     elif form == "nqe-json":
-        write_published(tables, dataset.vocabulary, Path(output))
+        write_nqe_json(tables, dataset.vocabulary, Path(output))
     else:
         raise NqeError(f"unknown form '{form}'; choose one of nqe-json, betae")
     printing.note(f"{output}: written")

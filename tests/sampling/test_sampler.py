@@ -19,7 +19,15 @@ from nqe.graph.pattern import Kind
 from nqe.graph.ragged import Ragged
 from nqe.query import SHAPES, Plan, bind, execute
 from nqe.query.plan import Op
-from nqe.sampling import QuerySet, load_queries, preset, read_queries, sample, save_queries, worker
+from nqe.sampling import (
+    QuerySet,
+    choose_preset,
+    load_queries,
+    read_queries,
+    sample,
+    save_queries,
+    worker,
+)
 from nqe.sampling.signature import repeats_itself, signature_of
 from nqe.settings import SamplingSettings
 
@@ -207,7 +215,9 @@ def test_a_negative_number_is_told_as_damage(sampled: QuerySet, tmp_path: Path, 
 
 
 def test_object_slots_alone_are_asked_in_the_preset_of_starqe(atlas: Dataset) -> None:
-    wanted = SamplingSettings(**{**vars(preset("wd50k-qe")), "train": 5, "valid": 2, "test": 2})
+    wanted = SamplingSettings(
+        **{**vars(choose_preset("wd50k-qe")), "train": 5, "valid": 2, "test": 2}
+    )
     queries = sample(atlas, wanted, workers=1)
     for table in queries.splits.values():
         for row in range(len(table)):
