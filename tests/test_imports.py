@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-TOP_MODULES = ("errors", "version", "files", "folders", "figures", "progress")
+TOP_MODULES = ("errors", "version", "files", "folders", "figures", "progress", "text_format")
 ORDER = (
     "settings",
     "graph",
