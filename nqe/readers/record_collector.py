@@ -39,15 +39,21 @@ class RecordCollector:
         Reading stops after `limit` facts.
         """
         progress, count = progress or NoProgress(), 0
+        add = self.builder.split(split).add
         for number, record in records:
             match record:
                 case Fact():
-                    if self._add_fact(source, number, record, split):
-                        count += 1
-                        if count % STRIDE == 0:
-                            progress.update(source.position, count)
-                        if count == limit:
-                            break
+                    try:
+                        add(record)
+                    except InputError as error:  # an id in it is refused
+                        bad = BadLine(str(error), str(record))
+                        self.bad.report(source.name, number, bad)
+                        continue
+                    count += 1
+                    if count % STRIDE == 0:
+                        progress.update(source.position, count)
+                    if count == limit:
+                        break
                 case DescribedId():
                     self._add_description(record)
                 case BadLine():
@@ -56,15 +62,6 @@ class RecordCollector:
                     assert_never(record)
         progress.update(source.position, count)
         return count
-
-    def _add_fact(self, source: Source, number: int, fact: Fact, split: str) -> bool:
-        """Add a fact to its split; one with an id that is refused makes its line a bad one."""
-        try:
-            self.builder.split(split).add(fact)
-        except InputError as error:
-            self.bad.report(source.name, number, BadLine(str(error), str(fact)))
-            return False
-        return True
 
     def _add_description(self, described: DescribedId) -> None:
         earlier = self.descriptions.get(described.id, Description())

@@ -198,16 +198,15 @@ class Source:
             yield chunk
 
     def _decoded_lines(self) -> Iterator[tuple[int, str | BadLine]]:
-        number = 1
+        """The lines that are not empty, with their numbers from 1."""
+        number = 0
         for block in self._line_blocks():
             for line in _decode_lines(block):
+                number += 1
                 if isinstance(line, BadLine):
                     yield number, line
-                else:
-                    stripped = line.strip("\r")
-                    if stripped and not stripped.isspace():
-                        yield number, stripped
-                number += 1
+                elif (text := line.strip("\r")) and not text.isspace():
+                    yield number, text
 
     def _line_blocks(self) -> Iterator[bytes]:
         """The bytes in blocks of complete lines, each without its last line end."""

@@ -15,10 +15,10 @@ def read(source: Source) -> Records:
     """One fact per line, separated by commas, or by tabs if the first line has any."""
     first = source.head_lines()[:1]
     separator = "\t" if first and "\t" in first[0] else ","
-    return source.parse_lines(partial(_parse, separator=separator))
+    return source.parse_lines(partial(_parse, separator))
 
 
-def _parse(line: str, separator: str) -> Fact:
+def _parse(separator: str, line: str) -> Fact:
     parts = split_cells(line, separator)
     if len(parts) < 3:
         raise InputError(
