@@ -20,7 +20,7 @@ from nqe.graph import Dataset, Graph
 from nqe.graph.fact_columns import Facts
 from nqe.graph.ragged import offsets
 from nqe.graph.vocabulary import Names, Vocabulary
-from nqe.model import Model
+from nqe.model import new_model
 from nqe.query.plan import Plan
 from nqe.query.shapes import SHAPES
 from nqe.readers import read
@@ -47,7 +47,7 @@ def answerer_of(dataset: Dataset) -> Answerer:
     if (RUN / "best").is_dir():
         return Answerer.load(RUN, dataset, facts="train,valid")
     names = dataset.vocabulary
-    model = Model(ModelSettings(), len(names.entities), len(names.relations), names)
+    model = new_model(ModelSettings(), len(names.entities), len(names.relations), names)
     return Answerer(model, dataset, facts="train,valid")
 
 
@@ -68,7 +68,9 @@ def plans_by_shape(table: QueryTable, count: int) -> dict[str, list[Plan]]:
     """So many plans of each shape."""
     shapes = np.array(table.shape)
     chosen = {shape: np.flatnonzero(shapes == shape)[:count] for shape in SHAPES}
-    return {shape: [table.plan(row) for row in rows.tolist()] for shape, rows in chosen.items()}
+    return {
+        shape: [table.plans.plan(row) for row in rows.tolist()] for shape, rows in chosen.items()
+    }
 
 
 def single(answerer: Answerer, plans: dict[str, list[Plan]]) -> str:
@@ -126,7 +128,7 @@ def growth(sizes: Sequence[int]) -> str:
     for size in sizes:
         torch.manual_seed(0)
         graph = synthetic(size)
-        model = Model(ModelSettings(width=WIDTH, layers=2, feed_forward=128), size, 20)
+        model = new_model(ModelSettings(width=WIDTH, layers=2, feed_forward=128), size, 20)
         answerer = Answerer(model, graph, options=HybridOptions(least=0.0))
         cells, times = [f"{size:,}"], []
         for query in (

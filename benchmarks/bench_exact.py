@@ -37,7 +37,7 @@ def drawn(graph: Graph, name: str, match: str, count: int, seed: int) -> list[Pl
         if plan is not None:
             sizes = [len(one.members) for one in execute(plan, graph).sets]
             if max(sizes) <= MOST:
-                plan.columns, plan.patterns  # noqa: B018 bound plans have them ready
+                plan.rows, plan.patterns  # noqa: B018 bound plans have them ready
                 plans.append(plan)
     return plans
 

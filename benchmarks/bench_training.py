@@ -16,8 +16,7 @@ import torch
 from machine import DATA, SIDE, describe, markdown_table, matrix_multiply_rate, write_result
 
 from nqe.graph import Dataset
-from nqe.model.batch import Batch
-from nqe.model.model import Model
+from nqe.model import new_model
 from nqe.readers import read
 from nqe.sampling import QueryTable, sample
 from nqe.sampling.one_hop import closed_queries
@@ -53,7 +52,7 @@ class Steps:
     def __init__(self, dataset: Dataset, settings: ModelSettings, candidates: int | None) -> None:
         torch.manual_seed(0)
         names = dataset.vocabulary
-        self.model = Model(settings, len(names.entities), len(names.relations))
+        self.model = new_model(settings, len(names.entities), len(names.relations))
         self.weights = Weights(self.model, TrainSettings())
         self.loss = SoftmaxLoss(0.1, self.model.entity_count)
         self.candidates = candidates
@@ -61,7 +60,6 @@ class Steps:
 
     def step(self, table: QueryTable) -> None:
         """One of them."""
-        batch = Batch.of(table.step_table())
         chosen = (
             all_entities(table.easy)
             if self.candidates is None
@@ -70,7 +68,7 @@ class Steps:
             )
         )
         self.model.train()
-        comparison = self.model.compared(batch, chosen.entities)
+        comparison = self.model.compare(table.plans, chosen.entities)
         loss = self.loss(comparison, chosen.targets, 1 / len(table), chosen.weight)
         loss.backward()
         self.weights.clip()

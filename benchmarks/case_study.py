@@ -31,7 +31,7 @@ def candidates(table: QueryTable, answerer: Answerer) -> list[int]:
     found = []
     for row in np.flatnonzero(shapes == SHAPE).tolist():
         easy, hard = table.easy[row].tolist(), table.hard[row].tolist()
-        plan = table.plan(row)
+        plan = table.plans.plan(row)
         entities = [*easy, *hard, *(one for step in plan.steps for one in step.slots)]
         labelled = all(names.entities.labels[one] for one in entities if one is not None)
         if labelled and easy and hard and len(easy) + len(hard) <= 8:
@@ -56,12 +56,12 @@ def main() -> None:
     rows = candidates(table, answerer)
     if options.find:
         for number, row in enumerate(rows[:80]):
-            plan = table.plan(row)
+            plan = table.plans.plan(row)
             good = reciprocal_rank(answerer, plan, table.hard[row].tolist())
             words = " / ".join(str(plan.query(dataset.vocabulary)).split(" and "))
             print(number, f"{good:.2f}", len(table.easy[row]), len(table.hard[row]), words)
         return
-    plan = table.plan(rows[CHOSEN])
+    plan = table.plans.plan(rows[CHOSEN])
     hard = dataset.vocabulary.entities.ids[int(table.hard[rows[CHOSEN]][0])]
     told = explain(answerer, plan, hard, truth=dataset.graph)
     FIGURES.mkdir(exist_ok=True)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from nqe.evaluation import Report, compare, evaluate, predict_links
     from nqe.graph import Dataset, EntitySet, Fact, Graph, Pattern
     from nqe.graph.statistics import statistics
-    from nqe.model import Batch, EmbeddingRunner, Model, load
+    from nqe.model import EmbeddingRunner, Model, load
     from nqe.query import (
         SHAPES,
         And,
@@ -46,7 +46,6 @@ _HOMES = {
     "And": "nqe.query",
     "Answerer": "nqe.answering",
     "Atom": "nqe.query",
-    "Batch": "nqe.model",
     "Dataset": "nqe.graph",
     "EmbeddingRunner": "nqe.model",
     "EntitySet": "nqe.graph",
@@ -95,7 +94,6 @@ __all__ = [
     "And",
     "Answerer",
     "Atom",
-    "Batch",
     "Dataset",
     "EmbeddingRunner",
     "EntitySet",

@@ -27,6 +27,8 @@ class FolderKind:
     again: str
     file: str = MANIFEST
     """The name of the manifest."""
+    older_versions: tuple[int, ...] = ()
+    """Versions of the format before this one that can still be read."""
 
     @property
     def mark(self) -> str:
@@ -66,9 +68,10 @@ class FolderKind:
             raise StorageError(
                 f"{path}: not a {self.noun}'s manifest; give a folder that `{self.command}` made"
             )
-        if manifest.get("version") != self.version:
+        readable = (*self.older_versions, self.version)
+        if manifest.get("version") not in readable:
             raise StorageError(
                 f"{path}: format version {manifest.get('version')}, but this nqe reads "
-                f"{self.version}; {self.again} or use a fitting nqe"
+                f"{' and '.join(map(str, readable))}; {self.again} or use a fitting nqe"
             )
         return manifest

@@ -68,7 +68,6 @@ class SamplingSettings:
 
 
 HETEROGENEITIES = ("dual", "node", "edge")
-SCORES = ("centred", "dot")
 BATCHINGS = ("parallel", "by-shape")
 TARGETS = ("all", "one")
 LOSSES = ("full", "sampled")
@@ -81,6 +80,8 @@ DEVICES = ("auto", "cpu", "cuda")
 class ModelSettings:
     """What a model is made of."""
 
+    kind: str = "nqe"
+    """The kind of model, a name in `nqe.model.MODELS`."""
     width: int = 200
     """The length of every vector."""
     layers: int = 3
@@ -98,7 +99,7 @@ class ModelSettings:
     logic: str = "product"
     """The fuzzy logic, a name in `nqe.model.LOGICS`; `mean` is Logic-blind."""
     score: str = "centred"
-    """How a query and an entity are compared: centred, or the paper's dot product."""
+    """How queries and entities are compared, a name in `nqe.model.SCORERS`; the paper has `dot`."""
     temperature: float = 12.0
     """The factor of the centred score, where learning begins."""
     steepness: float = 8.0
@@ -106,7 +107,6 @@ class ModelSettings:
 
     def __post_init__(self) -> None:
         _among("model.heterogeneity", self.heterogeneity, HETEROGENEITIES)
-        _among("model.score", self.score, SCORES)
         for name in ("width", "layers", "heads", "feed_forward"):
             _at_least(f"model.{name}", getattr(self, name), 1)
         for name in ("temperature", "steepness"):

@@ -25,8 +25,8 @@ from nqe.model.checkpoint import checkpoint_of, load
 from nqe.model.fuzzy_logic import LOGICS, norm_of
 from nqe.model.model import Model
 from nqe.query.exact import Question, Result, execute_many
-from nqe.query.exact_batch import StepTable
 from nqe.query.plan import Plan
+from nqe.query.step_table import StepTable
 
 if TYPE_CHECKING:
     from nqe.answering.explanation import Explanation

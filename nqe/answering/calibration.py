@@ -31,7 +31,6 @@ from nqe.graph.fact_columns import Facts
 from nqe.graph.graph import Graph
 from nqe.graph.pattern import FIRST_QUALIFIER
 from nqe.graph.ragged import Ragged
-from nqe.query.plan import STEP
 from nqe.sampling.one_hop import closed_queries
 from nqe.sampling.query_table import QueryTable
 
@@ -70,8 +69,8 @@ class Curve:
 
     def of_queries(self, queries: QueryTable, stated: Ragged) -> Tensor:
         """The shift of one-hop queries, with what is stated of each."""
-        steps = queries.steps.values[queries.steps.offset[:-1]]
-        return self.shift(steps[:, STEP.RELATION], steps[:, STEP.ASKED], stated.lengths)
+        plans, targets = queries.plans, queries.plans.targets
+        return self.shift(plans.relation[targets], plans.asked[targets], stated.lengths)
 
     def to_probabilities(self, scores: Tensor, shift: Tensor) -> None:
         """Turn scores of all entities, (projections, entities), into probabilities, in place.
@@ -174,8 +173,7 @@ def _of_json(data: dict[str, Any]) -> Curve:
 def mean_answers(facts: Facts, relation_count: int) -> Floats:
     """The mean number of answers of closed one-hop queries by relation and slot, at least 1."""
     table = closed_queries(facts)
-    steps = table.steps.values
-    relation, kind = steps[:, STEP.RELATION], np.minimum(steps[:, STEP.ASKED], FIRST_QUALIFIER)
+    relation, kind = table.plans.relation, np.minimum(table.plans.asked, FIRST_QUALIFIER)
     place = relation * KINDS + kind
     size = relation_count * KINDS
     total = np.bincount(place, table.easy.lengths, minlength=size)

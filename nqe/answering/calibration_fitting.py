@@ -12,7 +12,7 @@ import numpy.typing as npt
 import torch
 
 from nqe.answering.calibration import KINDS, MOST, Calibration, Curve, mean_answers
-from nqe.answering.calibration_queries import calibration_queries, none_of
+from nqe.answering.calibration_queries import calibration_queries
 from nqe.answering.reliability import Reliability, measure, rows_at_once, without
 from nqe.errors import NqeError
 from nqe.files import new_file
@@ -23,7 +23,6 @@ from nqe.graph.ragged import Ragged
 from nqe.model.checkpoint import CHECKPOINT, checkpoint_of, load
 from nqe.model.embedding_runner import EmbeddingRunner
 from nqe.model.model import Model
-from nqe.query.plan import STEP
 from nqe.sampling.query_table import QueryTable
 
 Floats = npt.NDArray[np.float64]
@@ -110,7 +109,7 @@ def fit(model: Model, dataset: Dataset, seed: int = 0) -> Calibration:
     rng = np.random.default_rng(seed)
     table, stated = calibration_queries(dataset, "valid", "train", QUERIES, rng)
     plain = plain_calibration(dataset, model.relation_count)
-    nothing = none_of(len(table))
+    nothing = Ragged.empty(len(table))
     return Calibration(
         fit_curve(plain.facts, draw(model, table, stated, rng)),
         fit_curve(plain.alone, draw(model, table, nothing, rng)),
@@ -132,10 +131,11 @@ def plain_calibration(dataset: Dataset, relation_count: int) -> Calibration:
 def draw(model: Model, table: QueryTable, stated: Ragged, rng: np.random.Generator) -> Samples:
     """The best entities, the right ones, and some drawn evenly, of every query; none stated."""
     runner, parts = EmbeddingRunner(model), []
-    steps = table.steps.values[table.steps.offset[:-1]]
-    place = steps[:, STEP.RELATION] * KINDS + np.minimum(steps[:, STEP.ASKED], FIRST_QUALIFIER)
+    plans, targets = table.plans, table.plans.targets
+    kind = np.minimum(plans.asked[targets], FIRST_QUALIFIER)
+    place = plans.relation[targets] * KINDS + kind
     for rows in rows_at_once(len(table), model.entity_count):
-        scores = runner.run(table.take(rows)).block(0, model.entity_count).cpu()
+        scores = runner.run(table.take(rows).plans).block(0, model.entity_count).cpu()
         parts.append(_drawn(scores, table.easy.take(rows), stated.take(rows), place[rows], rng))
     return Samples(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 

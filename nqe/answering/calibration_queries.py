@@ -14,7 +14,6 @@ from nqe.graph.graph import Graph
 from nqe.graph.pattern import FIRST_QUALIFIER, Kind
 from nqe.graph.ragged import Ragged, offsets
 from nqe.query.exact_batch import run_table
-from nqe.query.plan import SLOT, STEP
 from nqe.sampling.one_hop import link_queries
 from nqe.sampling.query_table import QueryTable
 
@@ -34,8 +33,7 @@ def calibration_queries(
     table = table.take(rng.permutation(len(table))[:count])
     table = swapped(table, len(table) // 2, rng)
     answers = _answers(table, full)
-    none = none_of(len(table))
-    table = replace(table, easy=answers, hard=none, missing=none, answer_count=answers.lengths)
+    table = table.with_answers(answers, Ragged.empty(len(table)))
     return table, _answers(table, dataset.known(known))
 
 
@@ -45,19 +43,18 @@ def swapped(table: QueryTable, count: int, rng: np.random.Generator) -> QueryTab
     That is another one with the same relation and slot, where there is one, so that the new
     question sounds as likely as the old.
     """
-    slots = table.slots.values.copy()
-    owner = table.slots.owner
-    anchors = np.flatnonzero((slots[:, SLOT.KIND] == Kind.KNOWN) & (owner < count))
-    chosen = _one_each(anchors, owner, rng)
-    place = np.arange(len(slots)) - table.slots.offset[owner]
-    relation = table.steps.values[table.steps.offset[owner], STEP.RELATION]
+    plans, filler = table.plans, table.plans.filler
+    step = plans.step_of_slot
+    owner = plans.plan_of_step[step]
+    is_anchor = plans.kind == Kind.KNOWN
+    chosen = _one_each(np.flatnonzero(is_anchor & (owner < count)), owner, rng)
+    place = np.arange(len(filler)) - plans.slot_start[step]
     key = np.where(
-        slots[:, SLOT.ATTRIBUTE] >= 0,
-        slots[:, SLOT.ATTRIBUTE] * KINDS + FIRST_QUALIFIER,
-        relation * KINDS + np.minimum(place, FIRST_QUALIFIER),
+        plans.attribute >= 0,
+        plans.attribute * KINDS + FIRST_QUALIFIER,
+        plans.relation[step] * KINDS + np.minimum(place, FIRST_QUALIFIER),
     )
-    known = np.flatnonzero(slots[:, SLOT.KIND] == Kind.KNOWN)
-    filler = slots[:, SLOT.FILLER]
+    known = np.flatnonzero(is_anchor)
     exact = key * (int(filler.max(initial=0)) + 1) + filler
     order = known[np.argsort(exact[known], kind="stable")]
     start, end = _range(key[order], key[chosen])
@@ -66,8 +63,9 @@ def swapped(table: QueryTable, count: int, rng: np.random.Generator) -> QueryTab
     place = start + rng.integers(np.maximum(others, 1))
     place += np.where(place >= same, after - same, 0)
     drawn = order[np.where(others > 0, place, same)]
-    slots[chosen, SLOT.FILLER] = table.slots.values[drawn, SLOT.FILLER]
-    return replace(table, slots=Ragged(table.slots.offset, slots))
+    swapped_filler = filler.copy()
+    swapped_filler[chosen] = filler[drawn]
+    return replace(table, plans=replace(plans, filler=swapped_filler))
 
 
 def _range(ordered: Integers, values: Integers) -> tuple[Integers, Integers]:
@@ -83,12 +81,6 @@ def _one_each(anchors: Integers, owner: Integers, rng: np.random.Generator) -> I
 
 
 def _answers(table: QueryTable, graph: Graph) -> Ragged:
-    steps = table.step_table()
-    sets = run_table(steps, graph)
-    last = steps.plan_start[1:] - 1
-    return Ragged(offsets(sets.length[last]), sets.members(last))
-
-
-def none_of(count: int) -> Ragged:
-    """Nothing, for each of so many queries."""
-    return Ragged(np.zeros(count + 1, dtype=np.int64), np.zeros(0, dtype=np.int64))
+    sets = run_table(table.plans, graph)
+    targets = table.plans.targets
+    return Ragged(offsets(sets.length[targets]), sets.members(targets))

@@ -8,7 +8,7 @@ model about each, and joins what they say. All bindings of a depth go through on
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -22,8 +22,9 @@ from nqe.errors import NqeError, choose
 from nqe.graph.arrays import Integers
 from nqe.graph.graph import Graph
 from nqe.model.fuzzy_logic import Logic, connect, norm_of
-from nqe.query.exact_batch import StepSets, StepTable, run_table
-from nqe.query.plan import STEP, Op
+from nqe.query.exact_batch import StepSets, run_table
+from nqe.query.plan import Op
+from nqe.query.step_table import StepTable
 
 SCORES, BINDINGS = 2**22, 64
 """So many scores exist at a time, of so many bindings if entities are many."""
@@ -81,7 +82,8 @@ class Chances:
         vectors = knowledge.vectors(bindings.steps())
         stated = knowledge.stated(bindings)
         counts = np.bincount(stated[0], minlength=len(bindings))
-        shift = curve.shift(knowledge.relations(bindings.relation), bindings.asked, counts)
+        asked = bindings.patterns
+        shift = curve.shift(knowledge.relations(asked.relation), asked.asked, counts)
         return cls(knowledge, curve, bindings, vectors, shift.to(vectors.device), stated)
 
     def blocks(self) -> Iterator[tuple[slice, slice, Tensor]]:
@@ -148,13 +150,13 @@ class HybridRun:
         self.table, self.knowledge, self.curve = table, knowledge, curve
         self.logic, self.norm, self.options = logic, norm_of(logic), options
         self.certain = certain_sets(table, knowledge.graph)
-        self.rows = torch.zeros(len(table.steps), knowledge.entity_count, device=knowledge.device)
+        self.rows = torch.zeros(table.step_count, knowledge.entity_count, device=knowledge.device)
         with torch.no_grad():
             self._run()
 
     def targets(self) -> Tensor:
         """The rows of the answers, (plans, entities)."""
-        return self.rows[torch.from_numpy(self.table.plan_start[1:] - 1)]
+        return self.rows[torch.from_numpy(self.table.targets)]
 
     def bindings(self, steps: Integers) -> Bindings:
         """What some projections' inputs are bound to; the inputs must have been run."""
@@ -163,9 +165,9 @@ class HybridRun:
 
     def _run(self) -> None:
         """All steps, the lowest depth first."""
-        op, depths = self.table.steps[:, STEP.OP], self.table.steps[:, STEP.DEPTH]
-        for depth in range(int(depths.max(initial=-1)) + 1):
-            now = depths == depth
+        op = self.table.op
+        for depth in range(self.table.depth_count):
+            now = self.table.depth == depth
             self._project(np.flatnonzero(now & (op == Op.PROJECTION)))
             for step in np.flatnonzero(now & np.isin(op, (Op.AND, Op.OR, Op.NOT))).tolist():
                 self._connect(step)
@@ -187,10 +189,10 @@ class HybridRun:
                 join(self.rows[step, columns], self.norm.conjoin(pair)[0])
 
     def _connect(self, step: int) -> None:
-        inputs = np.flatnonzero(self.table.steps[:, STEP.PARENT] == step)
+        inputs = self.table.children[step]
         # In double precision, as a logic may take small chances from 1.
         rows = self.rows[torch.from_numpy(inputs)][None].double()  # (1, inputs, entities)
-        op = Op(self.table.steps[step, STEP.OP])
+        op = Op(self.table.op[step])
         self.rows[step] = connect(self.logic, op, rows)[0]
 
     def _settle(self, step: int) -> None:
@@ -216,10 +218,9 @@ def certain_sets(table: StepTable, graph: Graph) -> StepSets:
 
     That something is not stated does not make its contrary certain, so a negation gives nothing.
     """
-    steps = table.steps.copy()
-    negation = steps[:, STEP.OP] == Op.NOT
-    parent = steps[:, STEP.PARENT]
-    steps[negation[parent] & (parent >= 0), STEP.PARENT] = -1
-    # A disjunction of nothing is the empty set.
-    steps[negation, STEP.OP] = Op.OR
-    return run_table(StepTable(steps, table.slots, table.plan_start), graph)
+    negation = table.op == Op.NOT
+    negated = negation[table.parent] & (table.parent >= 0)
+    # A disjunction without inputs is the empty set.
+    op = np.where(negation, Op.OR, table.op)
+    parent = np.where(negated, -1, table.parent)
+    return run_table(replace(table, op=op, parent=parent), graph)

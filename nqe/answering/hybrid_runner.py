@@ -9,8 +9,8 @@ import torch
 from torch import Tensor
 
 from nqe.answering.answerer import Answerer
-from nqe.answering.hybrid import HybridRun, parts
-from nqe.sampling.query_table import QueryTable
+from nqe.answering.hybrid import parts
+from nqe.query.step_table import StepTable
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,15 +24,12 @@ class HybridRunner:
         """How many entities it scores."""
         return self.answerer.graph.entity_count
 
-    def run(self, queries: QueryTable) -> RowScores:
-        """The probabilities of all entities for each query."""
-        sizes = queries.steps.lengths
-        everything = np.arange(len(queries))
-        some = [queries.take(everything[part]) for part in parts(sizes, self.entity_count)]
-        return RowScores(torch.cat([self._run(table).targets() for table in some]))
-
-    def _run(self, queries: QueryTable) -> HybridRun:
-        return self.answerer.run_table(queries.step_table())
+    def run(self, plans: StepTable) -> RowScores:
+        """The probabilities of all entities for each plan."""
+        every = np.arange(len(plans))
+        blocks = parts(plans.step_counts, self.entity_count)
+        tables = [plans.take(every[block]) for block in blocks]
+        return RowScores(torch.cat([self.answerer.run_table(one).targets() for one in tables]))
 
 
 @dataclass(frozen=True, eq=False)

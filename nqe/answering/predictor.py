@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -16,11 +17,9 @@ from nqe.graph.graph import Graph
 from nqe.graph.match_many import match
 from nqe.graph.pattern import Kind
 from nqe.graph.vocabulary import Names, Vocabulary
-from nqe.model.batch import Batch
-from nqe.model.model import Model
-from nqe.model.scorer import Comparison
-from nqe.query.exact_batch import StepTable
-from nqe.query.plan import SLOT, STEP, Op, Plan
+from nqe.model.model import EntityBlock, Model
+from nqe.query.plan import Op, Plan
+from nqe.query.step_table import StepTable
 
 Floats = npt.NDArray[np.float32]
 
@@ -104,24 +103,20 @@ class Knowledge:
 
     def vectors(self, table: StepTable) -> Tensor:
         """The model's vectors of plans, (plans, width); NaN where it has not seen a name."""
-        steps, slots = table.steps.copy(), table.slots.copy()
-        lost = _translate(steps, STEP.RELATION, steps[:, STEP.RELATION] >= 0, self._relation)
-        for column, chosen, numbers in (
-            (SLOT.ATTRIBUTE, slots[:, SLOT.ATTRIBUTE] >= 0, self._relation),
-            (SLOT.FILLER, slots[:, SLOT.KIND] == Kind.KNOWN, self._entity),
-        ):
-            unseen = _translate(slots, column, chosen, numbers)
-            lost[slots[unseen, SLOT.STEP]] = True
+        relation, lost = _translate(table.relation, table.relation >= 0, self._relation)
+        attribute, new_attribute = _translate(table.attribute, table.attribute >= 0, self._relation)
+        filler, new_filler = _translate(table.filler, table.kind == Kind.KNOWN, self._entity)
+        lost[table.step_of_slot[new_attribute | new_filler]] = True
+        translated = replace(table, relation=relation, attribute=attribute, filler=filler)
         with torch.no_grad():
-            batch = Batch.of(StepTable(steps, slots, table.plan_start))
-            vectors: Tensor = self.model(batch.to(self.device))
-            plan = np.searchsorted(table.plan_start, np.flatnonzero(lost), side="right") - 1
+            vectors = self.model.encode(translated)
+            plan = table.plan_of_step[lost]
             vectors[torch.from_numpy(plan).to(self.device)] = torch.nan
         return vectors
 
     def stated(self, bindings: Bindings) -> tuple[Integers, Integers]:
         """What the facts say: pairs of a binding and an entity in its asked slot."""
-        found = match(self.graph.index, bindings.patterns(), None)
+        found = match(self.graph.index, bindings.patterns, None)
         return found.answer_pattern, found.answer
 
     def scores(self, vectors: Tensor, columns: slice = slice(None)) -> Tensor:
@@ -129,22 +124,19 @@ class Knowledge:
 
         -∞ for an entity that the model has not seen.
         """
-        table = self._compared
         with torch.no_grad():
-            queries = self.model.compare(vectors.nan_to_num(), slice(0)).queries
-            return Comparison(queries, table.entities[columns], table.bias[columns]).scores()
+            return self.model.score(vectors.nan_to_num(), self._block[columns])
 
     @cached_property
-    def _compared(self) -> Comparison:
+    def _block(self) -> EntityBlock:
         """The graph's entities, ready to be compared."""
         with torch.no_grad():
-            nothing = torch.zeros(0, self.model.settings.width, device=self.device)
-            own = self.model.compare(nothing)
+            own = self.model.entity_block()
             if np.array_equal(self._entity, np.arange(self.model.entity_count)):
                 return own
             numbers = torch.from_numpy(self._entity).to(self.device)
             bias = own.bias[numbers].masked_fill(numbers < 0, -torch.inf)
-            return Comparison(own.queries, own.entities[numbers], bias)
+            return EntityBlock(own.vectors[numbers], bias)
 
 
 def _numbers(own: Names, others: Names) -> Integers:
@@ -155,11 +147,8 @@ def _numbers(own: Names, others: Names) -> Integers:
     return np.array([number.get(name, -1) for name in others.ids], dtype=np.int64)
 
 
-def _translate(table: Integers, column: int, chosen: Booleans, numbers: Integers) -> Booleans:
-    """Put the model's numbers into a column of a table; tells the rows where it has none."""
-    rows = np.flatnonzero(chosen)
-    translated = numbers[table[rows, column]]
-    table[rows, column] = np.maximum(translated, 0)
-    unseen = np.zeros(len(table), dtype=bool)
-    unseen[rows] = translated < 0
-    return unseen
+def _translate(column: Integers, chosen: Booleans, numbers: Integers) -> tuple[Integers, Booleans]:
+    """The chosen values of a column in the model's numbers, and which of them it has none for."""
+    translated = np.where(chosen, numbers[np.where(chosen, column, 0)], column)
+    unseen: Booleans = chosen & (translated < 0)
+    return np.where(unseen, 0, translated), unseen

@@ -175,8 +175,8 @@ class Explainer:
         return Reason(self.graph, step.op, step.variable, entity, chance, own, words, row, parts)
 
     def _bound(self, bindings: Bindings, number: int) -> list[int]:
-        first, last = bindings.slot_start[number], bindings.slot_start[number + 1]
-        fillers: list[int] = bindings.filler[first:last].tolist()
+        first, last = bindings.patterns.first_slot[number], bindings.patterns.first_slot[number + 1]
+        fillers: list[int] = bindings.patterns.filler[first:last].tolist()
         return fillers
 
     def _stated(self, step: Step, bound: list[int], entity: int) -> int | None:

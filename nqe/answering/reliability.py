@@ -82,7 +82,7 @@ def measure(
     for rows in rows_at_once(len(table), model.entity_count):
         some = table.take(rows)
         facts = stated.take(rows)
-        scores = EmbeddingRunner(model).run(some).block(0, model.entity_count)
+        scores = EmbeddingRunner(model).run(some.plans).block(0, model.entity_count)
         scores = without(scores, facts)
         best = scores.argmax(1)
         right.append(_is_right(best, some.easy))

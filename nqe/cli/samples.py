@@ -141,7 +141,7 @@ def show_queries(
     if not rows:
         printing.note(f"no {split} queries of shape {shape}")
     for row in rows[:count]:
-        plan = table.plan(row)
+        plan = table.plans.plan(row)
         printing.heading(f"{split} {row}, shape {table.shape[row]}")
         printing.say(str(plan.query(dataset.vocabulary)))
         printing.say(text_tree(plan, dataset.vocabulary))

@@ -12,6 +12,7 @@ from nqe.evaluation.ranks import FEW, TIES, Above, Floats, Scores, count_above
 from nqe.graph.arrays import Integers
 from nqe.graph.ragged import Ragged, offsets, ranges
 from nqe.progress import NoProgress, Progress
+from nqe.query.step_table import StepTable
 from nqe.sampling.query_table import QueryTable
 
 BLOCK = 2**24
@@ -30,8 +31,8 @@ class Runner(Protocol):
         """How many entities it scores."""
         ...
 
-    def run(self, queries: QueryTable) -> Scores:
-        """The scores that some queries give; the caller keeps them few."""
+    def run(self, plans: StepTable) -> Scores:
+        """The scores of all entities for each plan; the caller passes few plans at a time."""
         ...
 
 
@@ -86,8 +87,8 @@ def evaluate(
         equal=above.equal[chosen],
         missing=missing[chosen],
         shape=queries.shape,
-        slot=queries.asked(),
-        arity=_largest(queries.arities()),
+        slot=queries.plans.asked_kinds,
+        arity=_largest(queries.plans.arities),
         left_out=len(queries) - len(rows),
     )
 
@@ -117,7 +118,7 @@ def _count(
     for first in range(0, len(order), at_once):
         some = order[first : first + at_once]
         table = queries.take(some)
-        scores, correct = runner.run(table), _correct(table, runner.entity_count)
+        scores, correct = runner.run(table.plans), _correct(table, runner.entity_count)
         above = count_above(scores, wanted.take(some), correct, runner.entity_count, columns)
         places = ranges(wanted.offset[some], wanted.lengths[some])
         greater[places], equal[places] = above.greater, above.equal

@@ -77,6 +77,31 @@ class Patterns:
         return len(self.relation)
 
     @classmethod
+    def without_sets(
+        cls,
+        relation: Integers,
+        closed: Integers,
+        asked: Integers,
+        first_slot: Integers,
+        attribute: Integers,
+        filler: Integers,
+    ) -> Patterns:
+        """Patterns whose slots hold an entity, or -1 for a free slot."""
+        nothing = np.zeros(0, dtype=np.int64)
+        return cls(
+            relation=relation,
+            closed=closed,
+            first_slot=first_slot,
+            asked=asked,
+            attribute=attribute,
+            kind=np.where(filler < 0, Kind.FREE, Kind.KNOWN).astype(np.int64),
+            filler=filler,
+            set_offset=np.zeros(1, dtype=np.int64),
+            members=nothing,
+            inverted=nothing,
+        )
+
+    @classmethod
     def of(cls, patterns: Sequence[Pattern]) -> Patterns:
         """The same patterns in columns."""
         slots = [slot for pattern in patterns for slot in pattern.slots]

@@ -18,9 +18,9 @@ class Ragged:
     values: Integers  # (values,)
 
     @classmethod
-    def of(cls, rows: Sequence[Integers], columns: int | None = None) -> Ragged:
-        """Store the given rows one after another; `columns` is their width if they are tables."""
-        empty = np.zeros((0,) if columns is None else (0, columns), dtype=np.int64)
+    def of(cls, rows: Sequence[Integers]) -> Ragged:
+        """Store the given rows one after another."""
+        empty = np.zeros(0, dtype=np.int64)
         lengths = np.fromiter((len(row) for row in rows), dtype=np.int64, count=len(rows))
         return cls(offsets(lengths), np.concatenate([empty, *rows]))
 

@@ -1,21 +1,29 @@
-"""The model: batches, logics, encoders, scores, checkpoints."""
+"""Models: the interface, the NQE model with its encoders, logics and scores, and checkpoints."""
 
-from nqe.model.batch import Batch
 from nqe.model.checkpoint import from_pretrained, load, save_pretrained
 from nqe.model.embedding_runner import EmbeddingRunner
 from nqe.model.encoder import ENCODERS, Encoder
 from nqe.model.fuzzy_logic import LOGICS, Logic
-from nqe.model.model import Model
+from nqe.model.model import Comparison, EntityBlock, Model
+from nqe.model.model_kinds import MODELS, new_model
+from nqe.model.nqe_model import NQEModel
+from nqe.model.scorer import SCORERS, Scorer
 
 __all__ = [
     "ENCODERS",
     "LOGICS",
-    "Batch",
+    "MODELS",
+    "SCORERS",
+    "Comparison",
     "EmbeddingRunner",
     "Encoder",
+    "EntityBlock",
     "Logic",
     "Model",
+    "NQEModel",
+    "Scorer",
     "from_pretrained",
     "load",
+    "new_model",
     "save_pretrained",
 ]

@@ -15,8 +15,8 @@ from nqe.graph.pattern import Kind
 from nqe.graph.ragged import offsets, ranges
 from nqe.model.devices import moved
 from nqe.model.edge_kinds import edge_kinds
-from nqe.query.exact_batch import StepTable
-from nqe.query.plan import SLOT, STEP, Op, Plan
+from nqe.query.plan import Op, Plan
+from nqe.query.step_table import StepTable
 
 MASKS = 2
 """Sources begin with the two mask vectors: of open atoms, then of closed ones."""
@@ -122,34 +122,21 @@ class _Numbering:
 
 
 def _build(table: StepTable) -> Batch:
-    steps, slots = table.steps, table.slots
-    known = slots[:, SLOT.KIND] == Kind.KNOWN
-    anchors, anchor_number = np.unique(slots[known, SLOT.FILLER], return_inverse=True)
-    sources = np.zeros(len(slots), dtype=np.int64)
+    known, free = table.kind == Kind.KNOWN, table.kind == Kind.FREE
+    anchors, anchor_number = np.unique(table.filler[known], return_inverse=True)
+    sources = np.zeros(len(table.kind), dtype=np.int64)
     sources[known] = MASKS + anchor_number
-    free = slots[:, SLOT.KIND] == Kind.FREE
-    sources[free] = steps[slots[free, SLOT.STEP], STEP.CLOSED]
-    numbering = _Numbering(np.full(len(steps), -1), MASKS + len(anchors))
-    reader = _Reader(
-        table, sources, numbering, offsets(np.bincount(slots[:, SLOT.STEP], minlength=len(steps)))
-    )
-    levels = tuple(
-        reader.level(depth) for depth in range(int(steps[:, STEP.DEPTH].max(initial=-1)) + 1)
-    )
+    sources[free] = table.closed[table.step_of_slot[free]]
+    numbering = _Numbering(np.full(table.step_count, -1), MASKS + len(anchors))
+    reader = _Reader(table, sources, numbering)
+    levels = tuple(reader.level(depth) for depth in range(table.depth_count))
+    relations = max(table.relation.max(initial=-1), table.attribute.max(initial=-1))
     return Batch(
         torch.from_numpy(anchors),
         levels,
         torch.from_numpy(numbering.place),
-        torch.from_numpy(numbering.place[table.plan_start[1:] - 1]),
-        (
-            int(anchors[-1]) if len(anchors) else -1,
-            int(
-                max(
-                    steps[:, STEP.RELATION].max(initial=-1),
-                    slots[:, SLOT.ATTRIBUTE].max(initial=-1),
-                )
-            ),
-        ),
+        torch.from_numpy(numbering.place[table.targets]),
+        (int(anchors[-1]) if len(anchors) else -1, int(relations)),
     )
 
 
@@ -160,13 +147,11 @@ class _Reader:
     table: StepTable
     sources: Integers  # (slots,) the source in each slot, but for those that steps fill
     numbering: _Numbering
-    first_slot: Integers  # (steps + 1,)
 
     def level(self, depth: int) -> Level:
         """The steps of one depth."""
-        steps = self.table.steps
-        here = np.flatnonzero(steps[:, STEP.DEPTH] == depth)
-        op = steps[here, STEP.OP]
+        here = np.flatnonzero(self.table.depth == depth)
+        op = self.table.op[here]
         projections = self._projections(here[op == Op.PROJECTION])
         connectives = [
             one for kind in _CONNECTIVES for one in self._connectives(kind, here[op == kind])
@@ -179,13 +164,8 @@ class _Reader:
         """The steps of one connective, by their number of inputs."""
         if not len(steps):
             return []
-        parent = self.table.steps[:, STEP.PARENT]
-        order = np.searchsorted(steps, parent)
-        child = np.flatnonzero(np.isin(parent, steps))
-        owner = order[child]
-        child = child[np.argsort(owner, kind="stable")]
-        counts = np.bincount(owner, minlength=len(steps))
-        starts = offsets(counts)[:-1]
+        children = self.table.children.take(steps)
+        child, counts, starts = children.values, children.lengths, children.offset[:-1]
         groups = []
         for count in np.unique(counts):
             chosen = np.flatnonzero(counts == count)
@@ -197,21 +177,22 @@ class _Reader:
     def _projections(self, steps: Integers) -> Projections | None:
         if not len(steps):
             return None
-        arity = np.diff(self.first_slot)[steps]
+        first_slot = self.table.slot_start
+        arity = np.diff(first_slot)[steps]
         order = np.argsort(arity, kind="stable")
         steps, arity = steps[order], arity[order]
         self.numbering.give(steps)
-        slots = ranges(self.first_slot[steps], arity)
+        slots = ranges(first_slot[steps], arity)
         first_entity = offsets(arity)
         qualifier = np.ones(len(slots), dtype=bool)
         qualifier[first_entity[:-1]] = qualifier[first_entity[:-1] + 1] = False
         first_relation = offsets(arity - 1)
         relations = np.empty(len(slots) - len(steps), dtype=np.int64)
-        relations[first_relation[:-1]] = self.table.steps[steps, STEP.RELATION]
+        relations[first_relation[:-1]] = self.table.relation[steps]
         rest = np.ones(len(relations), dtype=bool)
         rest[first_relation[:-1]] = False
-        relations[rest] = self.table.slots[slots[qualifier], SLOT.ATTRIBUTE]
-        asked = self.table.steps[steps, STEP.ASKED]
+        relations[rest] = self.table.attribute[slots[qualifier]]
+        asked = self.table.asked[steps]
         groups = _groups(arity, first_entity[:-1], first_relation[:-1] + len(slots), asked)
         return Projections(
             torch.from_numpy(self._filled(slots)),
@@ -223,8 +204,8 @@ class _Reader:
     def _filled(self, slots: Integers) -> Integers:
         """The sources in these slots, those of steps too."""
         sources = self.sources[slots]
-        from_step = self.table.slots[slots, SLOT.KIND] == Kind.SET
-        sources[from_step] = self.numbering.place[self.table.slots[slots[from_step], SLOT.FILLER]]
+        from_step = self.table.kind[slots] == Kind.SET
+        sources[from_step] = self.numbering.place[self.table.filler[slots[from_step]]]
         return sources
 
 

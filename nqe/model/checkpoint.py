@@ -23,10 +23,19 @@ from nqe.graph import storage
 from nqe.graph.vocabulary import Vocabulary
 from nqe.model.devices import device_of
 from nqe.model.model import Model
-from nqe.settings import run_settings, to_json
+from nqe.model.model_kinds import new_model
+from nqe.settings import ModelSettings, run_settings, to_json
 
+_BEFORE_KINDS = 2
+"""The version of checkpoints that do not name a kind of model: all of them are NQE models."""
 CHECKPOINT = FolderKind(
-    "nqe-checkpoint", 2, "checkpoint", "nqe train", "train the model again", "config.json"
+    "nqe-checkpoint",
+    3,
+    "checkpoint",
+    "nqe train",
+    "train the model again",
+    "config.json",
+    older_versions=(_BEFORE_KINDS,),
 )
 RUN = FolderKind("nqe-run", 1, "run or checkpoint", "nqe train", "train the model again")
 WEIGHTS = "model.safetensors"
@@ -70,11 +79,11 @@ def from_pretrained(folder: str | Path, device: str = "auto") -> Model:
     path = Path(folder)
     config = CHECKPOINT.manifest(path)
     try:
-        settings = run_settings({"model": config["model"]}, str(path / CHECKPOINT.file)).model
+        settings = _model_settings(config, str(path / CHECKPOINT.file))
         vocabulary = None
         if (path / "vocabulary").is_dir():
             vocabulary, _ = storage.load(path / "vocabulary")
-        model = Model(settings, config["entity_count"], config["relation_count"], vocabulary)
+        model = new_model(settings, config["entity_count"], config["relation_count"], vocabulary)
         model.load_state_dict(load_file(path / WEIGHTS))
     except (OSError, KeyError, TypeError, ValueError, RuntimeError, SafetensorError) as error:
         # Whatever a damaged file makes of itself; what torch says of it may fill pages.
@@ -105,6 +114,13 @@ def run_manifest(path: str | Path) -> dict[str, Any] | None:
     """What a RUN says of itself, or None for a bare checkpoint."""
     folder = Path(path)
     return RUN.manifest(folder) if RUN.is_one(folder) else None
+
+
+def _model_settings(config: Mapping[str, Any], where: str) -> ModelSettings:
+    given = config["model"]
+    if config["version"] == _BEFORE_KINDS and isinstance(given, Mapping):
+        given = {"kind": "nqe", **given}
+    return run_settings({"model": given}, where).model
 
 
 def _config(model: Model, card: Card) -> dict[str, Any]:

@@ -1,17 +1,14 @@
-"""The embedding runner: a plan's query vector, and from it a score for every entity."""
+"""The embedding runner: scores of all entities for many queries, by a model alone."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
-from nqe.model.batch import Batch
 from nqe.model.model import Model
-from nqe.query.plan import Plan
-from nqe.sampling.query_table import QueryTable
+from nqe.query.step_table import StepTable
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,31 +19,14 @@ class EmbeddingRunner:
 
     @property
     def entity_count(self) -> int:
-        """How many entities it scores."""
+        """The number of entities that it scores."""
         return self.model.entity_count
 
-    def run(self, queries: QueryTable) -> VectorScores:
-        """The queries' vectors, ready to score entities."""
-        batch = Batch.of(queries.step_table())
-        batch.check(self.model.entity_count, self.model.relation_count)
+    def run(self, plans: StepTable) -> VectorScores:
+        """Encode queries; the result scores any range of entities."""
         self.model.eval()
         with torch.inference_mode():
-            return VectorScores(self.model, self.model(batch.to(self.model.device)))
-
-    def best(self, plan: Plan, count: int, without: Sequence[int] = ()) -> list[tuple[int, float]]:
-        """The entities that score highest, with their scores (the paper's softmax).
-
-        `without` are entities to leave out, such as answers that facts state.
-        """
-        batch = Batch.of([plan])
-        batch.check(self.model.entity_count, self.model.relation_count)
-        self.model.eval()
-        with torch.inference_mode():
-            vector = self.model(batch.to(self.model.device))
-            scores = self.model.compare(vector).scores()[0].softmax(0)  # (entities,)
-            scores[torch.tensor(without, dtype=torch.int64, device=scores.device)] = -1
-            top = scores.topk(min(count, len(scores) - len(without)))
-        return list(zip(top.indices.tolist(), top.values.tolist(), strict=True))
+            return VectorScores(self.model, self.model.encode(plans))
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,4 +39,4 @@ class VectorScores:
     def block(self, first: int, last: int) -> Tensor:
         """The scores of a range of entities, (queries, entities of the range)."""
         with torch.inference_mode():
-            return self.model.compare(self.vectors, slice(first, last)).scores()
+            return self.model.score(self.vectors, self.model.entity_block(slice(first, last)))

@@ -1,26 +1,63 @@
-"""The NQE model: a query vector a plan, all plans of a batch together."""
+"""The interface of all models: encode queries as vectors, and score entities against them."""
 
 from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
 
-from nqe.errors import choose
+from nqe.errors import NqeError
+from nqe.graph.arrays import Integers
+from nqe.graph.pattern import Kind
 from nqe.graph.vocabulary import Vocabulary
-from nqe.model.batch import MASKS, Batch, Connectives, Level
-from nqe.model.embedding_table import FuzzyTable
-from nqe.model.encoder import ENCODERS, Encoder
-from nqe.model.fuzzy_logic import LOGICS, connect
-from nqe.model.scorer import SCORERS, Comparison
+from nqe.model.fuzzy_logic import Logic, Product
+from nqe.query.step_table import StepTable
 from nqe.settings import ModelSettings
 
+Entities = Tensor | slice | None
+"""Some entities of a model: those with the given numbers, a range of them, or all (None)."""
 
-class Model(nn.Module):
-    """Entities, relations and queries as vectors in [0,1]^d.
 
-    `model(batch)` gives a vector a query, `model.results(batch)` one a step; `compare` brings
-    vectors and entities to where their scores are a product.
+@dataclass(frozen=True, eq=False)
+class EntityBlock:
+    """Some entities, ready to be compared with query vectors; see `Model.score`."""
+
+    vectors: Tensor  # (entities, width)
+    bias: Tensor  # (entities,)
+
+    def __len__(self) -> int:
+        return len(self.bias)
+
+    def __getitem__(self, rows: slice | Tensor) -> EntityBlock:
+        return EntityBlock(self.vectors[rows], self.bias[rows])
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Queries and entities, transformed so that scores are queries · entitiesᵀ + bias."""
+
+    queries: Tensor  # (queries, width)
+    entities: Tensor  # (entities, width)
+    bias: Tensor  # (entities,)
+
+    def scores(self) -> Tensor:
+        """The score of each entity for each query, (queries, entities)."""
+        return torch.addmm(self.bias, self.queries, self.entities.T)
+
+
+class Model(nn.Module, ABC):
+    """A model that encodes queries as vectors and scores entities against them.
+
+    This is all that training, evaluation and answering use of a model. The score of an entity
+    for a query is an inner product plus a bias, so that scores can be computed for any block
+    of entities. To add a kind of model, implement `encode` and `entity_block` and register the
+    class in `nqe.model.MODELS`.
     """
+
+    logic: Logic
+    """How hybrid answers combine probabilities, unless the caller chooses another logic."""
 
     def __init__(
         self,
@@ -29,71 +66,61 @@ class Model(nn.Module):
         relation_count: int,
         vocabulary: Vocabulary | None = None,
     ) -> None:
+        """Relations include attributes; `vocabulary` is saved with the model if it is given."""
         super().__init__()
         self.settings = settings
+        self.entity_count, self.relation_count = entity_count, relation_count
         self.vocabulary = vocabulary
-        self.masks = FuzzyTable(MASKS, settings.width, settings.steepness)
-        self.entities = FuzzyTable(entity_count, settings.width, settings.steepness)
-        self.relations = FuzzyTable(relation_count, settings.width, settings.steepness)
-        self.encoder: Encoder = choose(ENCODERS, settings.encoder, "encoder")(settings)
-        self.logic = choose(LOGICS, settings.logic, "logic")()
-        self.scorer = SCORERS[settings.score](entity_count, settings.temperature)
-
-    @property
-    def entity_count(self) -> int:
-        """How many entities it knows."""
-        return len(self.entities)
-
-    @property
-    def relation_count(self) -> int:
-        """How many relations it knows, attributes included."""
-        return len(self.relations)
+        self.logic = Product()
 
     @property
     def device(self) -> torch.device:
-        """Where it is."""
-        return self.masks.weights.device
+        """The device that the weights are on."""
+        return next(self.parameters()).device
 
-    def forward(self, batch: Batch) -> Tensor:
-        """The vector of each query, (queries, width)."""
-        return nn.functional.embedding(batch.targets, self._sources(batch))
+    @abstractmethod
+    def encode(self, plans: StepTable) -> Tensor:
+        """One vector per query, (queries, width), on the model's device.
 
-    def results(self, batch: Batch) -> Tensor:
-        """The vector of each step, (steps, width)."""
-        return nn.functional.embedding(batch.steps, self._sources(batch))
+        A vector does not depend on which other queries are in the table. Implementations
+        begin with `self.check(plans)`.
+        """
 
-    def compare(self, queries: Tensor, entities: Tensor | slice | None = None) -> Comparison:
-        """Queries' vectors and entities (all, a range, or these), ready to be compared."""
-        vectors = self.entities(entities, self.scorer.centre)
-        comparison: Comparison = self.scorer(queries, vectors, entities)
-        return comparison
+    @abstractmethod
+    def entity_block(self, entities: Entities = None) -> EntityBlock:
+        """All entities, a range of them or those with the given numbers, on the model's device."""
 
-    def compared(self, batch: Batch, entities: Tensor | None) -> Comparison:
-        """The queries of a batch compared with entities: the quick way to train."""
-        anchors, vectors = self.entities.both(batch.anchors, entities, self.scorer.centre)
-        queries = nn.functional.embedding(batch.targets, self._sources(batch, anchors))
-        comparison: Comparison = self.scorer(queries, vectors, entities)
-        return comparison
+    def prepare(self, vectors: Tensor) -> Tensor:
+        """Transform vectors from `encode` for an inner product with entity blocks."""
+        return vectors
 
-    def _sources(self, batch: Batch, anchors: Tensor | None = None) -> Tensor:
-        """Masks, anchors, and the results of all steps, level after level."""
-        anchors = self.entities(batch.anchors) if anchors is None else anchors
-        sources = torch.cat([self.masks(), anchors])
-        for level in batch.levels:
-            sources = torch.cat([sources, *self._level(level, sources)])
-        return sources
+    def score(self, vectors: Tensor, block: EntityBlock) -> Tensor:
+        """The scores of vectors from `encode` against a block, (queries, entities)."""
+        return Comparison(self.prepare(vectors), block.vectors, block.bias).scores()
 
-    def _level(self, level: Level, sources: Tensor) -> list[Tensor]:
-        results = []
-        if level.projections is not None:
-            entities = nn.functional.embedding(level.projections.entities, sources)
-            relations = self.relations(level.projections.relations)
-            results.append(self.encoder(entities, relations, level.projections))
-        results += [self._connect(one, sources) for one in level.connectives]
-        if level.any_count:
-            results.append(sources.new_ones(level.any_count, sources.shape[1]))
-        return results
+    def compare(self, plans: StepTable, entities: Tensor | None = None) -> Comparison:
+        """Encode queries and compare them with all or some entities in one autograd graph.
 
-    def _connect(self, connectives: Connectives, sources: Tensor) -> Tensor:
-        inputs = nn.functional.embedding(connectives.inputs, sources)  # (steps, inputs, width)
-        return connect(self.logic, connectives.op, inputs)
+        Training uses this. The scores equal those of `encode`, `entity_block` and `score`. A model
+        overrides it if it can avoid a second gradient of the entity table's size.
+        """
+        block = self.entity_block(entities)
+        return Comparison(self.prepare(self.encode(plans)), block.vectors, block.bias)
+
+    def check(self, plans: StepTable) -> None:
+        """Refuse plans that name entities or relations which this model does not have."""
+        anchors = plans.filler[plans.kind == Kind.KNOWN]
+        _check_numbers("entity", anchors, self.entity_count)
+        _check_numbers("relation", plans.relation, self.relation_count, -1)
+        _check_numbers("relation", plans.attribute, self.relation_count, -1)
+
+
+def _check_numbers(kind: str, numbers: Integers, count: int, lowest: int = 0) -> None:
+    """`lowest` is -1 for columns in which -1 stands for no number."""
+    least, greatest = int(numbers.min(initial=lowest)), int(numbers.max(initial=-1))
+    if least < lowest or greatest >= count:
+        wrong = least if least < lowest else greatest
+        raise NqeError(
+            f"{kind} number {wrong} is not one of the model's {count:,}; "
+            "use queries and a model of the same graph"
+        )

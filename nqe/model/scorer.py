@@ -1,28 +1,37 @@
-"""Scores: how near a query's vector is to an entity's."""
+"""Scores of the NQE model: how a query vector and entity vectors are compared."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from abc import ABC, abstractmethod
+from collections.abc import Callable
 
 import torch
 from torch import Tensor, nn
 
-
-@dataclass(frozen=True, eq=False)
-class Comparison:
-    """Queries and entities brought to where scores are queries · entitiesᵀ + bias."""
-
-    queries: Tensor  # (queries, width)
-    entities: Tensor  # (entities, width)
-    bias: Tensor  # (entities,)
-
-    def scores(self) -> Tensor:
-        """All scores, (queries, entities)."""
-        return torch.addmm(self.bias, self.queries, self.entities.T)
+from nqe.model.model import Entities, EntityBlock
 
 
-class CentredScorer(nn.Module):
-    """τ(q-½)·(x-½) and a bias an entity: q·x without its query-only term, the other one freed."""
+class Scorer(nn.Module, ABC):
+    """Transforms queries and entities so that the score is an inner product plus a bias."""
+
+    centre: float
+    """What is subtracted from each value of an entity vector before `make_block`."""
+
+    @abstractmethod
+    def prepare(self, queries: Tensor) -> Tensor:
+        """The transformed query vectors, (queries, width)."""
+
+    @abstractmethod
+    def make_block(self, vectors: Tensor, entities: Entities) -> EntityBlock:
+        """The block of entities whose vectors, minus the centre, are given."""
+
+
+class CentredScorer(Scorer):
+    """τ(q-½)·(x-½) plus a bias for each entity.
+
+    This is q·x without the term that depends on q alone, and with a free parameter in place of
+    the term that depends on x alone.
+    """
 
     centre = 0.5
 
@@ -31,13 +40,16 @@ class CentredScorer(nn.Module):
         self.temperature = nn.Parameter(torch.tensor(temperature))
         self.bias = nn.Parameter(torch.zeros(entity_count))
 
-    def forward(self, queries: Tensor, vectors: Tensor, rows: Tensor | slice | None) -> Comparison:
-        """Ready to be compared with entities: their vectors less the centre, and their rows."""
-        bias = self.bias if rows is None else self.bias[rows]
-        return Comparison((queries - self.centre) * self.temperature, vectors, bias)
+    def prepare(self, queries: Tensor) -> Tensor:
+        """τ(q-½)."""
+        return (queries - self.centre) * self.temperature
+
+    def make_block(self, vectors: Tensor, entities: Entities) -> EntityBlock:
+        """The vectors with the bias of each entity."""
+        return EntityBlock(vectors, self.bias if entities is None else self.bias[entities])
 
 
-class DotScorer(nn.Module):
+class DotScorer(Scorer):
     """The paper's q·x."""
 
     centre = 0.0
@@ -45,12 +57,17 @@ class DotScorer(nn.Module):
     def __init__(self, entity_count: int, temperature: float) -> None:  # noqa: ARG002
         super().__init__()
 
-    def forward(self, queries: Tensor, vectors: Tensor, rows: Tensor | slice | None) -> Comparison:  # noqa: ARG002
-        """Ready to be compared with entities."""
-        return Comparison(queries, vectors, vectors.new_zeros(len(vectors)))
+    def prepare(self, queries: Tensor) -> Tensor:
+        """The query vectors, unchanged."""
+        return queries
+
+    def make_block(self, vectors: Tensor, entities: Entities) -> EntityBlock:  # noqa: ARG002
+        """The vectors with a bias of 0."""
+        return EntityBlock(vectors, vectors.new_zeros(len(vectors)))
 
 
-SCORERS: dict[str, type[CentredScorer] | type[DotScorer]] = {
+SCORERS: dict[str, Callable[[int, float], Scorer]] = {
     "centred": CentredScorer,
     "dot": DotScorer,
 }
+"""Scorers by the value of `model.score`, built from the number of entities and the temperature."""

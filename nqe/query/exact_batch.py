@@ -13,35 +13,11 @@ from nqe.graph.graph import Graph
 from nqe.graph.match_many import match
 from nqe.graph.pattern import Kind, Patterns
 from nqe.graph.ragged import offsets, ranges
-from nqe.query.plan import SLOT, STEP, Op, Plan
+from nqe.query.plan import Op, Plan
+from nqe.query.step_table import StepTable
 
-
-@dataclass(frozen=True, eq=False)
-class StepTable:
-    """The steps and slots of many plans, numbered through."""
-
-    steps: Integers  # (steps, 6), see STEP
-    slots: Integers  # (slots, 4), see SLOT
-    plan_start: Integers  # (plans + 1,) the first step of each plan
-
-    @classmethod
-    def of(cls, plans: Sequence[Plan]) -> StepTable:
-        """The tables of all plans below each other."""
-        columns = [plan.columns for plan in plans]
-        step_counts = np.array([len(steps) for steps, _ in columns], dtype=np.int64)
-        slot_counts = np.array([len(slots) for _, slots in columns], dtype=np.int64)
-        start = offsets(step_counts)
-        no_steps, no_slots = np.zeros((0, 6), dtype=np.int64), np.zeros((0, 4), dtype=np.int64)
-        steps = np.concatenate([no_steps, *(steps for steps, _ in columns)])
-        slots = np.concatenate([no_slots, *(slots for _, slots in columns)])
-        step_shift = np.repeat(start[:-1], step_counts)
-        slot_shift = np.repeat(start[:-1], slot_counts)
-        with_parent = steps[:, STEP.PARENT] >= 0
-        steps[with_parent, STEP.PARENT] += step_shift[with_parent]
-        slots[:, SLOT.STEP] += slot_shift
-        from_step = slots[:, SLOT.KIND] == Kind.SET
-        slots[from_step, SLOT.FILLER] += slot_shift[from_step]
-        return cls(steps, slots, start)
+# The operators that `run_table` works out.
+_OPERATORS = (Op.PROJECTION, Op.AND, Op.OR, Op.NOT, Op.ANY)
 
 
 @dataclass(eq=False)
@@ -84,49 +60,32 @@ def run_table(
     sees_other: Booleans | None = None,
 ) -> StepSets:
     """The sets of every step of a table; steps that `sees_other` marks run over the other graph."""
-    count = len(table.steps)
+    count = table.step_count
     sets = StepSets(
         table,
         np.zeros(0, dtype=np.int64),
         np.zeros(count, dtype=np.int64),
         np.zeros(count, dtype=np.int64),
-        table.steps[:, STEP.OP] == Op.ANY,
+        table.op == Op.ANY,
     )
-    op, depths = table.steps[:, STEP.OP], table.steps[:, STEP.DEPTH]
-    children = _Children.of(table)
-    for depth in range(int(depths.max(initial=-1)) + 1):
-        now = depths == depth
-        project = now & (op == Op.PROJECTION)
+    _check_operators(table)
+    for depth in range(table.depth_count):
+        now = table.depth == depth
+        project = now & (table.op == Op.PROJECTION)
         if other is not None and sees_other is not None:
             _project(np.flatnonzero(project & sees_other), sets, other, max_bindings)
             project &= ~sees_other
         _project(np.flatnonzero(project), sets, graph, max_bindings)
-        _combine(np.flatnonzero(now & ((op == Op.AND) | (op == Op.OR))), sets, children, graph)
-        _negate(np.flatnonzero(now & (op == Op.NOT)), sets, children)
+        _combine(np.flatnonzero(now & np.isin(table.op, (Op.AND, Op.OR))), sets, graph)
+        _negate(np.flatnonzero(now & (table.op == Op.NOT)), sets)
     return sets
 
 
-@dataclass(frozen=True, eq=False)
-class _Children:
-    """The inputs of each step."""
-
-    child: Integers
-    start: Integers
-    count: Integers
-
-    @classmethod
-    def of(cls, table: StepTable) -> _Children:
-        parent = table.steps[:, STEP.PARENT]
-        child = np.flatnonzero(parent >= 0)
-        child = child[np.argsort(parent[child], kind="stable")]
-        count = np.bincount(parent[child], minlength=len(parent))
-        return cls(child, offsets(count)[:-1], count)
-
-    def among(self, steps: Integers) -> tuple[Integers, Integers]:
-        """The inputs of these steps, and for each the place of its step among them."""
-        counts = self.count[steps]
-        owner = np.repeat(np.arange(len(steps)), counts)
-        return self.child[ranges(self.start[steps], counts)], owner
+def _check_operators(table: StepTable) -> None:
+    """Refuse an operator that this runner does not know, rather than give an empty set."""
+    unknown = ~np.isin(table.op, _OPERATORS)
+    if unknown.any():
+        raise ValueError(f"unknown operator {table.op[unknown][0]} in a plan")
 
 
 def _project(steps: Integers, sets: StepSets, graph: Graph, max_bindings: int | None) -> None:
@@ -140,19 +99,17 @@ def _project(steps: Integers, sets: StepSets, graph: Graph, max_bindings: int | 
 def _patterns(steps: Integers, sets: StepSets) -> Patterns:
     """The projections of these steps, with their inputs' sets, as patterns."""
     table = sets.table
-    first = np.searchsorted(table.slots[:, SLOT.STEP], steps)
-    counts = np.searchsorted(table.slots[:, SLOT.STEP], steps, side="right") - first
-    slots = table.slots[ranges(first, counts)]
-    kind, filler = slots[:, SLOT.KIND], slots[:, SLOT.FILLER].copy()
+    slots = table.slots_of(steps)
+    kind, filler = table.kind[slots.values], table.filler[slots.values]
     from_step = np.flatnonzero(kind == Kind.SET)
     inputs = filler[from_step]
     filler[from_step] = np.arange(len(inputs))
     return Patterns(
-        relation=table.steps[steps, STEP.RELATION],
-        closed=table.steps[steps, STEP.CLOSED],
-        first_slot=offsets(counts),
-        asked=table.steps[steps, STEP.ASKED],
-        attribute=slots[:, SLOT.ATTRIBUTE],
+        relation=table.relation[steps],
+        closed=table.closed[steps],
+        first_slot=slots.offset,
+        asked=table.asked[steps],
+        attribute=table.attribute[slots.values],
         kind=kind,
         filler=filler,
         set_offset=offsets(sets.length[inputs]),
@@ -161,12 +118,13 @@ def _patterns(steps: Integers, sets: StepSets) -> Patterns:
     )
 
 
-def _combine(steps: Integers, sets: StepSets, children: _Children, graph: Graph) -> None:
+def _combine(steps: Integers, sets: StepSets, graph: Graph) -> None:
     """And and Or; an Or is the complement of the And of complements."""
     if not len(steps):
         return
-    inputs, owner = children.among(steps)
-    is_or = sets.table.steps[steps, STEP.OP] == Op.OR
+    children = sets.table.children.take(steps)
+    inputs, owner = children.values, children.owner
+    is_or = sets.table.op[steps] == Op.OR
     inverted = sets.inverted[inputs] ^ is_or[owner]
     lengths = sets.length[inputs]
     key = np.repeat(owner, lengths) * graph.entity_count + sets.members(inputs)
@@ -183,8 +141,8 @@ def _combine(steps: Integers, sets: StepSets, children: _Children, graph: Graph)
     sets.inverted[steps] = all_negative ^ is_or
 
 
-def _negate(steps: Integers, sets: StepSets, children: _Children) -> None:
+def _negate(steps: Integers, sets: StepSets) -> None:
     if len(steps):
-        inputs = children.child[children.start[steps]]
+        inputs = sets.table.children.take(steps).values
         sets.start[steps], sets.length[steps] = sets.start[inputs], sets.length[inputs]
         sets.inverted[steps] = ~sets.inverted[inputs]

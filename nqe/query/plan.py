@@ -78,11 +78,10 @@ class Plan:
         """Whether both do the same; names of variables do not count."""
         if not isinstance(other, Plan):
             return NotImplemented
-        mine, theirs = self.columns, other.columns
-        return all(np.array_equal(a, b) for a, b in zip(mine, theirs, strict=True))
+        return all(np.array_equal(a, b) for a, b in zip(self.rows, other.rows, strict=True))
 
     def __hash__(self) -> int:
-        return hash(tuple(column.tobytes() for column in self.columns))
+        return hash(tuple(rows.tobytes() for rows in self.rows))
 
     @property
     def target(self) -> Step:
@@ -120,17 +119,14 @@ class Plan:
         return max(entities, default=-1), max(relations, default=-1)
 
     @cached_property
-    def columns(self) -> tuple[Integers, Integers]:
-        """The plan as two integer tables, a row a step and a row a slot; see STEP and SLOT."""
+    def rows(self) -> tuple[Integers, Integers]:
+        """The plan as rows of integers, one per step and one per slot; StepTable stacks them."""
         parent = {child: number for number, step in enumerate(self.steps) for child in step.inputs}
-        steps = [
-            (step.op, step.depth, parent.get(number, -1), step.relation, step.asked, step.closed)
-            for number, step in enumerate(self.steps)
-        ]
-        slots = [row for number, step in enumerate(self.steps) for row in _slot_rows(number, step)]
+        steps = [_step_row(step, parent.get(number, -1)) for number, step in enumerate(self.steps)]
+        slots = [row for step in self.steps for row in _slot_rows(step)]
         return (
-            np.array(steps, dtype=np.int64),  # (steps, 6)
-            np.array(slots, dtype=np.int64).reshape(-1, 4),  # (slots, 4)
+            np.array(steps, dtype=np.int64),  # (steps, STEP_ROW)
+            np.array(slots, dtype=np.int64).reshape(-1, SLOT_ROW),  # (slots, SLOT_ROW)
         )
 
     def query(self, vocabulary: Vocabulary) -> Query:
@@ -142,18 +138,6 @@ class Plan:
         for step in self.steps:
             done.append(_operator(step, tuple(done[i] for i in step.inputs), vocabulary))
         return done[-1]
-
-
-class STEP:
-    """Columns of a plan's table of steps."""
-
-    OP, DEPTH, PARENT, RELATION, ASKED, CLOSED = range(6)
-
-
-class SLOT:
-    """Columns of a plan's table of slots; the filler is an entity, or the step that fills it."""
-
-    STEP, ATTRIBUTE, KIND, FILLER = range(4)
 
 
 @dataclass
@@ -277,17 +261,26 @@ def _resolve(names: Names, text: str) -> int:
         raise QueryError(str(error)) from error
 
 
-def _slot_rows(number: int, step: Step) -> Iterator[tuple[int, int, int, int]]:
-    """A row for each slot of a projection."""
+# The number of integers in a row of a step and of a slot.
+STEP_ROW, SLOT_ROW = 7, 3
+
+
+def _step_row(step: Step, parent: int) -> tuple[int, ...]:
+    slot_count = len(step.slots)
+    return (step.op, step.depth, parent, step.relation, step.asked, step.closed, slot_count)
+
+
+def _slot_rows(step: Step) -> Iterator[tuple[int, int, int]]:
+    """A row (attribute, kind, filler) for each slot of a projection."""
     fillers = dict(zip(step.filled, step.inputs, strict=True)) if step.slots else {}
     for place, anchor in enumerate(step.slots):
         attribute = step.attributes[place - FIRST_QUALIFIER] if place >= FIRST_QUALIFIER else -1
         if anchor is not None:
-            yield number, attribute, Kind.KNOWN, anchor
+            yield attribute, Kind.KNOWN, anchor
         elif place in fillers:
-            yield number, attribute, Kind.SET, fillers[place]
+            yield attribute, Kind.SET, fillers[place]
         else:
-            yield number, attribute, Kind.FREE, -1
+            yield attribute, Kind.FREE, -1
 
 
 def _operator(step: Step, inputs: tuple[Operator, ...], vocabulary: Vocabulary) -> Operator:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -12,9 +12,10 @@ from nqe.graph.arrays import Integers
 from nqe.graph.entity_set import EntitySet
 from nqe.graph.graph import Graph
 from nqe.graph.ragged import Ragged
-from nqe.query.exact_batch import StepSets, StepTable, run_table
+from nqe.query.exact_batch import StepSets, run_table
 from nqe.query.plan import Op, Plan
 from nqe.query.shapes import Shape, name_of
+from nqe.query.step_table import StepTable
 from nqe.sampling.hard_answers import Worlds, hard_and_easy, missing_links, target_sets
 from nqe.sampling.query_table import QueryTable
 from nqe.sampling.random_walk import Walker
@@ -42,21 +43,23 @@ class BlockMaker:
     """The part of all formulas, by their signatures, that may be taken."""
 
     def make(self, shape: Shape, tries: int, rng: np.random.Generator) -> Block:
-        """The queries of so many walks that are fit."""
+        """Draw queries by the given number of walks and keep those that are fit."""
         refused: Counter[str] = Counter()
-        plans = self._drawn(shape, tries, rng, refused)
-        table = StepTable.of(plans)
-        sets = run_table(table, self.walker.graph)
-        fit = self._fit(plans, sets, refused)
+        drawn = self._drawn(shape, tries, rng, refused)
+        sets = run_table(StepTable.of(drawn), self.walker.graph)
+        fit = self._fit(drawn, sets, refused)
+        plans, table = [drawn[i] for i in fit], sets.table.take(np.array(fit, dtype=np.int64))
         every = target_sets(sets)
-        plans, answers = [plans[i] for i in fit], [every[i] for i in fit]
-        if self.known is None:
-            easy = [_some(one.members, self.kept_answers, rng) for one in answers]
-            hard = [np.zeros(0, dtype=np.int64)] * len(plans)
-        else:
-            plans, answers, hard, easy = self._with_hard_answers(plans, answers, refused)
-        counts = np.array([len(one.members) for one in answers], dtype=np.int64)
-        return self._block(shape, plans, easy, hard, counts, refused)
+        queries = self._answered(name_of(shape), table, [every[i] for i in fit], rng)
+        kept = np.arange(len(plans))
+        if self.known is not None:
+            kept = np.flatnonzero(queries.hard.lengths)
+            refused["no hard answer"] += len(plans) - len(kept)
+        return Block(
+            self._with_missing_links(queries.take(kept)),
+            tuple(signature(plans[i]) for i in kept.tolist()),
+            refused,
+        )
 
     def _drawn(
         self, shape: Shape, tries: int, rng: np.random.Generator, refused: Counter[str]
@@ -98,46 +101,24 @@ class BlockMaker:
                 fit.append(number)
         return fit
 
-    def _with_hard_answers(
-        self, plans: list[Plan], answers: list[EntitySet], refused: Counter[str]
-    ) -> tuple[list[Plan], list[EntitySet], list[Integers], list[Integers]]:
-        assert self.known is not None
-        known = target_sets(run_table(StepTable.of(plans), self.known))
-        hard, easy = hard_and_easy(answers, known)
-        kept = [number for number, one in enumerate(hard) if len(one)]
-        refused["no hard answer"] += len(plans) - len(kept)
-        return (
-            [plans[i] for i in kept],
-            [answers[i] for i in kept],
-            [hard[i] for i in kept],
-            [easy[i] for i in kept],
-        )
+    def _answered(
+        self, shape: str, table: StepTable, answers: list[EntitySet], rng: np.random.Generator
+    ) -> QueryTable:
+        """The queries with their answers: hard and easy ones, or in training some of all."""
+        names = (shape,) * len(table)
+        counts = np.array([len(one.members) for one in answers], dtype=np.int64)
+        if self.known is None:
+            easy = Ragged.of([_some(one.members, self.kept_answers, rng) for one in answers])
+            return replace(QueryTable.of(names, table, easy), answer_count=counts)
+        hard, easy_answers = hard_and_easy(answers, target_sets(run_table(table, self.known)))
+        return QueryTable.of(names, table, Ragged.of(easy_answers), Ragged.of(hard))
 
-    def _block(
-        self,
-        shape: Shape,
-        plans: list[Plan],
-        easy: list[Integers],
-        hard: list[Integers],
-        counts: Integers,
-        refused: Counter[str],
-    ) -> Block:
-        hard_answers = Ragged.of(hard)
-        missing = np.zeros(0, dtype=np.int64)
-        if self.known is not None:
-            worlds = Worlds(self.known, self.walker.graph)
-            missing = missing_links(StepTable.of(plans), worlds, hard_answers)
-        columns = [plan.columns for plan in plans]
-        table = QueryTable(
-            (name_of(shape),) * len(plans),
-            Ragged.of([steps for steps, _ in columns], 6),
-            Ragged.of([slots for _, slots in columns], 4),
-            Ragged.of(easy),
-            hard_answers,
-            Ragged(hard_answers.offset, missing),
-            counts,
-        )
-        return Block(table, tuple(map(signature, plans)), refused)
+    def _with_missing_links(self, queries: QueryTable) -> QueryTable:
+        if self.known is None:
+            return queries
+        worlds = Worlds(self.known, self.walker.graph)
+        missing = missing_links(queries.plans, worlds, queries.hard)
+        return queries.with_answers(queries.easy, queries.hard, missing)
 
 
 def _negation_matters(plan: Plan, sets: Sequence[EntitySet]) -> list[bool]:

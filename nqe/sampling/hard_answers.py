@@ -11,8 +11,9 @@ from nqe.graph.arrays import Booleans, Integers
 from nqe.graph.entity_set import EntitySet, sorted_contains
 from nqe.graph.graph import Graph
 from nqe.graph.ragged import Ragged, offsets
-from nqe.query.exact_batch import StepSets, StepTable, run_table
-from nqe.query.plan import STEP, Op
+from nqe.query.exact_batch import StepSets, run_table
+from nqe.query.plan import Op
+from nqe.query.step_table import StepTable
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,7 +26,7 @@ class Worlds:
 
 def target_sets(sets: StepSets) -> list[EntitySet]:
     """The answers of each plan."""
-    last = sets.table.plan_start[1:] - 1
+    last = sets.table.targets
     every = zip(
         sets.start[last].tolist(),
         sets.length[last].tolist(),
@@ -52,8 +53,8 @@ def missing_links(table: StepTable, worlds: Worlds, hard: Ragged) -> Integers:
     those in T run over the full graph and all others over the known one. So all choices of T are
     run, the smallest first. What is under a `not` always sees the full graph and costs nothing.
     """
-    free = _under_negation(table)
-    projections = (table.steps[:, STEP.OP] == Op.PROJECTION) & ~free
+    free = table.under_negation
+    projections = (table.op == Op.PROJECTION) & ~free
     ordinal, counts = _ordinals(table, projections)
     missing = np.full(len(hard.values), -1, dtype=np.int64)
     for size in range(int(counts.max(initial=0)) + 1):
@@ -67,23 +68,11 @@ def missing_links(table: StepTable, worlds: Worlds, hard: Ragged) -> Integers:
     return missing
 
 
-def _under_negation(table: StepTable) -> Booleans:
-    """Steps with a `not` above them in their plan; inputs come before what uses them."""
-    steps = table.steps
-    below = np.zeros(len(steps), dtype=bool)
-    deepest = int(steps[:, STEP.DEPTH].max(initial=0))
-    for depth in range(deepest, -1, -1):
-        now = np.flatnonzero((steps[:, STEP.DEPTH] == depth) & (steps[:, STEP.PARENT] >= 0))
-        parent = steps[now, STEP.PARENT]
-        below[now] = below[parent] | (steps[parent, STEP.OP] == Op.NOT)
-    return below
-
-
 def _ordinals(table: StepTable, projections: Booleans) -> tuple[Integers, Integers]:
     """The number of each projection within its plan, and how many each plan has."""
-    plan = np.repeat(np.arange(len(table.plan_start) - 1), np.diff(table.plan_start))
-    counts = np.bincount(plan[projections], minlength=len(table.plan_start) - 1)
-    ordinal = np.full(len(table.steps), -1, dtype=np.int64)
+    plan = table.plan_of_step
+    counts = np.bincount(plan[projections], minlength=len(table))
+    ordinal = np.full(table.step_count, -1, dtype=np.int64)
     first = offsets(counts)[:-1]
     places = np.flatnonzero(projections)
     ordinal[places] = np.arange(len(places)) - first[plan[places]]
@@ -92,7 +81,7 @@ def _ordinals(table: StepTable, projections: Booleans) -> tuple[Integers, Intege
 
 def _holds(sets: StepSets, answers: Ragged) -> Booleans:
     """For each answer, whether it is in its plan's set."""
-    last = sets.table.plan_start[1:] - 1
+    last = sets.table.targets
     width = int(max(sets.pool.max(initial=0), answers.values.max(initial=0))) + 1
     owner = np.repeat(np.arange(len(last)), sets.length[last])
     keys = owner * width + sets.members(last)

@@ -10,9 +10,9 @@ from nqe.graph.arrays import Booleans, Integers
 from nqe.graph.fact_columns import Facts, concatenate
 from nqe.graph.graph import Graph
 from nqe.graph.match_many import match
-from nqe.graph.pattern import FIRST_QUALIFIER, Kind, Patterns
+from nqe.graph.pattern import FIRST_QUALIFIER, Patterns
 from nqe.graph.ragged import Ragged, offsets, ranges
-from nqe.query.plan import Op
+from nqe.query.step_table import StepTable
 from nqe.sampling.query_table import QueryTable
 from nqe.sampling.query_table import concatenate as concatenate_tables
 
@@ -43,7 +43,7 @@ def open_queries(graph: Graph, count: int, rng: np.random.Generator) -> QueryTab
     arity = facts.qualifier_count + FIRST_QUALIFIER
     asked = rng.integers(arity)
     rows = _Rows.of(facts, np.arange(count), asked)
-    found = match(graph.index, rows.patterns(), None)
+    found = match(graph.index, rows.patterns(closed=False), None)
     answers = np.bincount(found.answer_pattern, minlength=count)
     return rows.table(Ragged(offsets(answers), found.answer), None, closed=False)
 
@@ -96,14 +96,10 @@ def _closed_of_slot(
     answer, owner = rows.answer[first], query[first]
     count = int(query[-1]) + 1
     return rows.take(np.flatnonzero(new_query)).table(
-        _rows_of(answer[~hard], owner[~hard], count),
-        _rows_of(answer[hard], owner[hard], count),
+        Ragged.group(answer[~hard], owner[~hard], count),
+        Ragged.group(answer[hard], owner[hard], count),
         closed=True,
     )
-
-
-def _rows_of(values: Integers, owner: Integers, count: int) -> Ragged:
-    return Ragged(offsets(np.bincount(owner, minlength=count)), values)
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,54 +161,18 @@ class _Rows:
         attribute = self.attribute.values.reshape(-1, size)[:, FIRST_QUALIFIER:]
         return [self.relation, *filler.T, *attribute.T]
 
-    def kinds(self) -> Integers:
-        """Whether each slot is asked for or known."""
-        return np.where(self.filler.values < 0, Kind.FREE, Kind.KNOWN).astype(np.int64)
-
-    def patterns(self) -> Patterns:
-        """The rows as open patterns."""
-        nothing = np.zeros(0, dtype=np.int64)
-        return Patterns(
+    def patterns(self, *, closed: bool) -> Patterns:
+        """The rows as patterns."""
+        return Patterns.without_sets(
             relation=self.relation,
-            closed=np.zeros(len(self), dtype=np.int64),
-            first_slot=self.filler.offset,
+            closed=np.full(len(self), closed, dtype=np.int64),
             asked=self.asked,
+            first_slot=self.filler.offset,
             attribute=self.attribute.values,
-            kind=self.kinds(),
             filler=self.filler.values,
-            set_offset=np.zeros(1, dtype=np.int64),
-            members=nothing,
-            inverted=nothing,
         )
 
     def table(self, easy: Ragged, hard: Ragged | None, *, closed: bool) -> QueryTable:
-        """The rows as queries with these answers."""
-        count = len(self)
-        hard = hard if hard is not None else Ragged(np.zeros(count + 1, np.int64), easy.values[:0])
-        columns = (
-            np.full(count, Op.PROJECTION),
-            np.zeros(count),
-            np.full(count, -1),
-            self.relation,
-            self.asked,
-            np.full(count, closed),
-        )
-        steps = np.stack(columns, axis=1).astype(np.int64)
-        slots = np.stack(
-            (
-                np.zeros_like(self.filler.values),
-                self.attribute.values,
-                self.kinds(),
-                self.filler.values,
-            ),
-            axis=1,
-        )
-        return QueryTable(
-            (NAME,) * count,
-            Ragged(np.arange(count + 1), steps),
-            Ragged(self.filler.offset, slots),
-            easy,
-            hard,
-            Ragged(hard.offset, np.ones(len(hard.values), dtype=np.int64)),
-            easy.lengths + hard.lengths,
-        )
+        """The rows as queries with the given answers."""
+        plans = StepTable.of_patterns(self.patterns(closed=closed))
+        return QueryTable.of((NAME,) * len(self), plans, easy, hard, missing=1)

@@ -12,7 +12,7 @@ import numpy as np
 
 from nqe.figures import new_figure, picture_form
 from nqe.graph.arrays import Integers
-from nqe.query.plan import SLOT, STEP, Op
+from nqe.query.plan import Op
 from nqe.query.shapes import shape_order
 from nqe.sampling.query_table import QueryTable
 from nqe.sampling.storage import load_queries, read_manifest
@@ -58,7 +58,7 @@ def split_report(split: str, table: QueryTable, manifest: dict[str, Any]) -> Spl
     """The report of one split."""
     shapes = np.array(table.shape)
     names = sorted(set(table.shape), key=shape_order)
-    steps, slots = table.steps.values, table.slots.values
+    plans = table.plans
     refused: Counter[str] = Counter()
     for counts in manifest["refused"].get(split, {}).values():
         refused.update(counts)
@@ -69,10 +69,10 @@ def split_report(split: str, table: QueryTable, manifest: dict[str, Any]) -> Spl
         answers={name: _mean(table.answer_count[shapes == name]) for name in names},
         hard_answers={name: _mean(table.hard.lengths[shapes == name]) for name in names},
         missing={name: _missing(table, shapes == name) for name in names},
-        arities=_count(table.arities().values),
-        asked={SLOTS[kind]: count for kind, count in _count(table.asked()).items()},
-        relations=_count(steps[steps[:, STEP.OP] == Op.PROJECTION, STEP.RELATION]),
-        attributes=_count(slots[slots[:, SLOT.ATTRIBUTE] >= 0, SLOT.ATTRIBUTE]),
+        arities=_count(plans.arities.values),
+        asked={SLOTS[kind]: count for kind, count in _count(plans.asked_kinds).items()},
+        relations=_count(plans.relation[plans.op == Op.PROJECTION]),
+        attributes=_count(plans.attribute[plans.attribute >= 0]),
         refused=dict(refused.most_common()),
         also_in_training=manifest["formulas_also_in_training"].get(split),
     )

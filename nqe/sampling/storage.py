@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +30,8 @@ from nqe.folders import FolderKind
 from nqe.graph.arrays import Integers
 from nqe.graph.pattern import Kind
 from nqe.graph.ragged import Ragged, offsets
-from nqe.query.plan import SLOT, STEP, Op
+from nqe.query.plan import Op
+from nqe.query.step_table import SLOT_COLUMNS, STEP_COLUMNS, StepTable
 from nqe.sampling.query_table import QueryTable, concatenate, empty
 from nqe.sampling.sampler import QuerySet
 from nqe.settings import SLOTS
@@ -110,10 +111,10 @@ def load_queries(folder: str | Path, split: str) -> QueryTable:
 
 def _check_numbers(table: QueryTable) -> None:
     """Numbers of entities and relations begin with 0; which is the last, the graph knows."""
-    steps, slots = table.steps.values, table.slots.values
+    plans = table.plans
     for what, numbers in (
-        ("relation", steps[steps[:, STEP.OP] == Op.PROJECTION, STEP.RELATION]),
-        ("entity", slots[slots[:, SLOT.KIND] == Kind.KNOWN, SLOT.FILLER]),
+        ("relation", plans.relation[plans.op == Op.PROJECTION]),
+        ("entity", plans.filler[plans.kind == Kind.KNOWN]),
         ("entity", table.easy.values),
         ("entity", table.hard.values),
     ):
@@ -156,30 +157,45 @@ def _counts(table: QueryTable) -> dict[str, int]:
 
 
 def _arrow(table: QueryTable) -> Any:
-    asked = [SLOTS[kind] for kind in table.asked().tolist()]
+    asked = [SLOTS[kind] for kind in table.plans.asked_kinds.tolist()]
+    plans = table.plans.to_local()
+    slot_start = plans.slot_start[plans.plan_start]
     return pa.table(
         {
             "shape": pa.array(table.shape, pa.string()).dictionary_encode(),
-            "steps": _structs(table.steps, _STEP),
-            "slots": _structs(table.slots, _SLOT),
+            "steps": _structs(plans.plan_start, _STEP, _columns(plans, STEP_COLUMNS)),
+            "slots": _structs(
+                slot_start, _SLOT, {"step": _local_steps(plans), **_columns(plans, SLOT_COLUMNS)}
+            ),
             "easy": _lists(table.easy, pa.int32()),
             "hard": _lists(table.hard, pa.int32()),
             "missing": _lists(table.missing, pa.int16()),
             "answer_count": pa.array(table.answer_count, pa.int32()),
             "asked": pa.array(asked, pa.string()).dictionary_encode(),
-            "arities": _lists(table.arities(), pa.int16()),
+            "arities": _lists(table.plans.arities, pa.int16()),
         }
     )
+
+
+def _columns(plans: StepTable, names: Sequence[str]) -> dict[str, Integers]:
+    return {name: getattr(plans, name) for name in names}
+
+
+def _local_steps(plans: StepTable) -> Integers:
+    """The step of each slot, counted within its plan."""
+    step = plans.step_of_slot
+    local: Integers = step - plans.plan_start[plans.plan_of_step[step]]
+    return local
 
 
 def _lists(rows: Ragged, kind: Any) -> Any:
     return pa.ListArray.from_arrays(pa.array(rows.offset, pa.int32()), pa.array(rows.values, kind))
 
 
-def _structs(rows: Ragged, kind: Any) -> Any:
-    columns = [pa.array(rows.values[:, place], one.type) for place, one in enumerate(kind)]
-    values = pa.StructArray.from_arrays(columns, fields=list(kind))
-    return pa.ListArray.from_arrays(pa.array(rows.offset, pa.int32()), values)
+def _structs(offset: Integers, kind: Any, columns: dict[str, Integers]) -> Any:
+    arrays = [pa.array(columns[one.name], one.type) for one in kind]
+    values = pa.StructArray.from_arrays(arrays, fields=list(kind))
+    return pa.ListArray.from_arrays(pa.array(offset, pa.int32()), values)
 
 
 def _table(arrow: Any) -> QueryTable:
@@ -187,8 +203,7 @@ def _table(arrow: Any) -> QueryTable:
         return empty()
     return QueryTable(
         tuple(arrow.column("shape").to_pylist()),
-        _ragged(arrow, "steps", _STEP),
-        _ragged(arrow, "slots", _SLOT),
+        _plans(arrow),
         _ragged(arrow, "easy"),
         _ragged(arrow, "hard"),
         _ragged(arrow, "missing"),
@@ -196,14 +211,27 @@ def _table(arrow: Any) -> QueryTable:
     )
 
 
-def _ragged(arrow: Any, name: str, kind: Any = None) -> Ragged:
+def _plans(arrow: Any) -> StepTable:
+    """The plans of the columns `steps` and `slots`, whose numbers count within each plan."""
+    plan_start, steps = _fields(arrow, "steps", _STEP)
+    slot_offset, slots = _fields(arrow, "slots", _SLOT)
+    plan_of_slot = np.repeat(np.arange(len(slot_offset) - 1), np.diff(slot_offset))
+    step = slots.pop("step") + plan_start[plan_of_slot]
+    slot_start = offsets(np.bincount(step, minlength=int(plan_start[-1])))
+    return StepTable.of_local(plan_start, slot_start=slot_start, **steps, **slots)
+
+
+def _fields(arrow: Any, name: str, kind: Any) -> tuple[Integers, dict[str, Integers]]:
+    """Where each row of a column of structs starts, and its fields by name."""
     column = arrow.column(name).chunk(0)
-    lengths = _integers(column.value_lengths())
     values = column.flatten()
-    if kind is None:
-        return Ragged(offsets(lengths), _integers(values))
-    columns = [_integers(values.field(place)) for place in range(kind.num_fields)]
-    return Ragged(offsets(lengths), np.stack(columns, axis=1))
+    fields = {one.name: _integers(values.field(place)) for place, one in enumerate(kind)}
+    return offsets(_integers(column.value_lengths())), fields
+
+
+def _ragged(arrow: Any, name: str) -> Ragged:
+    column = arrow.column(name).chunk(0)
+    return Ragged(offsets(_integers(column.value_lengths())), _integers(column.flatten()))
 
 
 def _integers(array: Any) -> Integers:

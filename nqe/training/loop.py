@@ -13,7 +13,6 @@ import torch
 from torch import Tensor
 
 from nqe.errors import NqeError
-from nqe.model.batch import Batch
 from nqe.sampling.query_table import QueryTable
 from nqe.settings import TrainSettings
 from nqe.training.candidates import Candidates, all_entities, one_answer, sampled_entities
@@ -139,13 +138,12 @@ class Loop:
         """The gradients of this process's part of a batch; its part of the mean loss."""
         rng = self._seed()
         if self.settings.targets == "one":
-            table = replace(table, easy=one_answer(table.easy, rng))
+            table = table.with_easy(one_answer(table.easy, rng))
         own = table.take(self.processes.part(np.arange(len(table))))
         candidates = self._candidates(table, own, rng).to(self.model.device)
-        batch = Batch.of(own.step_table()).to(self.model.device)
         self.model.train()
         with self._precision():
-            comparison = self.model.compared(batch, candidates.entities)
+            comparison = self.model.compare(own.plans, candidates.entities)
         scale = 1 / len(table)
         loss = self.loss(comparison, candidates.targets, scale, candidates.weight)
         loss.backward()  # type: ignore[no-untyped-call]

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from nqe.model.scorer import Comparison
+from nqe.model.model import Comparison
 
 BLOCK = 2**25
 """How many scores exist at a time."""

@@ -15,7 +15,7 @@ from nqe.graph.dataset import Dataset
 from nqe.graph.graph import Graph
 from nqe.graph.pattern import Kind
 from nqe.graph.vocabulary import Vocabulary
-from nqe.query.plan import SLOT, STEP, Op
+from nqe.query.plan import Op
 from nqe.query.shapes import SHAPES, named
 from nqe.sampling import load_queries
 from nqe.sampling.one_hop import NAME as ONE_HOP
@@ -224,10 +224,10 @@ def query_table(
 
 def check_numbers(table: QueryTable, vocabulary: Vocabulary, where: str) -> None:
     """Refuse queries with entities or relations that the graph does not have."""
-    steps, slots = table.steps.values, table.slots.values
-    anchors = slots[slots[:, SLOT.KIND] == Kind.KNOWN, SLOT.FILLER]
-    relations = steps[steps[:, STEP.OP] == Op.PROJECTION, STEP.RELATION]
-    attributes = slots[slots[:, SLOT.ATTRIBUTE] != -1, SLOT.ATTRIBUTE]
+    plans = table.plans
+    anchors = plans.filler[plans.kind == Kind.KNOWN]
+    relations = plans.relation[plans.op == Op.PROJECTION]
+    attributes = plans.attribute[plans.attribute != -1]
     for kind, count, numbers in (
         ("entity", len(vocabulary.entities), (anchors, table.easy.values, table.hard.values)),
         ("relation", len(vocabulary.relations), (relations, attributes)),

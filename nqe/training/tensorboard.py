@@ -68,7 +68,7 @@ class Board:
                 self._write(step=step, summary=self._summary(value=shown))
 
     def add_entities(self, model: Model, graph: Graph) -> None:
-        """The vectors of the entities that most facts hold, for the projector."""
+        """Write the vectors of the most frequent entities for the projector."""
         if self._writer is None:
             return
         facts = graph.facts
@@ -77,7 +77,7 @@ class Board:
         most = np.argsort(-counts, kind="stable")[:MOST_ENTITIES]
         names = [" ".join(graph.vocabulary.entities.name(one).split()) for one in most.tolist()]
         with torch.no_grad():
-            vectors = model.entities(torch.from_numpy(most).to(model.device)).cpu().numpy()
+            vectors = model.entity_block(torch.from_numpy(most)).vectors.cpu().numpy()
         with told_plainly(self._folder):
             folder = self._folder / "entities"
             folder.mkdir(exist_ok=True)

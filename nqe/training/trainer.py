@@ -13,6 +13,7 @@ from nqe.graph.dataset import Dataset
 from nqe.model.checkpoint import Card
 from nqe.model.devices import device_of
 from nqe.model.model import Model
+from nqe.model.model_kinds import new_model
 from nqe.sampling.storage import check_fingerprint, digest_of
 from nqe.settings import RunSettings
 from nqe.training.clock import Pace
@@ -140,7 +141,7 @@ def _model(task: _Task) -> Model:
     """A new model; the same in all processes."""
     names, settings = task.dataset.vocabulary, task.settings
     torch.manual_seed(settings.train.seed)
-    model = Model(settings.model, len(names.entities), len(names.relations), names)
+    model = new_model(settings.model, len(names.entities), len(names.relations), names)
     return model.to(device_of(settings.train.device))
 
 

@@ -14,7 +14,7 @@ from strategies import ENTITIES, RELATIONS, small_facts
 from nqe.answering import Answerer, Calibration, HybridOptions
 from nqe.answering.calibration import Curve
 from nqe.graph import Dataset, Description, Fact, Graph, Vocabulary
-from nqe.model import Model
+from nqe.model import Model, new_model
 from nqe.query import Plan
 from nqe.query.plan import Op, PlanBuilder
 from nqe.query.shapes import Shape, parse_shape
@@ -42,7 +42,7 @@ def untrained(vocabulary: Vocabulary, seed: int = 0, **settings: Any) -> Model:
     with torch.random.fork_rng():
         torch.manual_seed(seed)
         counts = len(vocabulary.entities), len(vocabulary.relations)
-        model = Model(ModelSettings(**(sizes | settings)), *counts, vocabulary)
+        model = new_model(ModelSettings(**(sizes | settings)), *counts, vocabulary)
         with torch.no_grad():
             for parameter in model.parameters():
                 parameter.mul_(1.5).add_(torch.randn_like(parameter), alpha=0.2)

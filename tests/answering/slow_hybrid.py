@@ -12,9 +12,10 @@ import torch
 from nqe.answering import Calibration
 from nqe.answering.calibration import MOST
 from nqe.graph import Graph
-from nqe.model import Batch, Model
+from nqe.model import Model
 from nqe.query import Plan
 from nqe.query.plan import Op, PlanBuilder, Step
+from nqe.query.step_table import StepTable
 
 Row = tuple[int, int, int, Sequence[tuple[int, int]]]
 
@@ -141,9 +142,9 @@ class SlowHybrid:
 
     def _predicted(self, step: Step, bindings: list[tuple[int | None, ...]]) -> list[list[float]]:
         """The calibrated chances of all entities by each binding."""
-        batch = Batch.of([self._one_hop(step, bound) for bound in bindings])
+        plans = StepTable.of([self._one_hop(step, bound) for bound in bindings])
         with torch.no_grad():
-            scores = self.model.compare(self.model(batch)).scores()
+            scores = self.model.score(self.model.encode(plans), self.model.entity_block())
         curve = self.calibration.curve(self.graph)
         for row, bound in zip(scores, bindings, strict=True):
             stated = [one for one in self.entities if self._stated(step, bound, one)]

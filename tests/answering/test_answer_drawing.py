@@ -10,6 +10,7 @@ import torch
 import nqe
 from nqe.answering import MODES
 from nqe.answering.answer_drawing import picture
+from nqe.model import new_model
 from nqe.settings import ModelSettings
 
 QUERY = "?x: borders(?x, ?y) and currency(?y, Euro) and not speaks(?x, German)"
@@ -21,7 +22,7 @@ def test_a_picture_names_what_the_mode_finds_at_each_step(mode: str) -> None:
     names = atlas.vocabulary
     torch.manual_seed(0)
     small = ModelSettings(width=8, layers=1, heads=2, feed_forward=8)
-    model = nqe.Model(small, len(names.entities), len(names.relations), names)
+    model = new_model(small, len(names.entities), len(names.relations), names)
     answerer = nqe.Answerer(model, atlas)
     tree = ElementTree.fromstring(picture(answerer, QUERY, mode, top=2))
     texts = [one.text or "" for one in tree.iter() if one.tag.endswith("text")]

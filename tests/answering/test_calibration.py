@@ -19,7 +19,6 @@ from nqe.answering import Calibration
 from nqe.answering.calibration import FILE, MOST, Curve, mean_answers
 from nqe.errors import StorageError
 from nqe.graph import Fact
-from nqe.query.plan import STEP
 from nqe.sampling.one_hop import closed_queries
 
 score_lists = st.lists(st.integers(-60, 60), min_size=2, max_size=12, unique=True).map(
@@ -106,8 +105,8 @@ def test_the_mean_number_of_answers_is_counted_over_the_closed_queries(facts: li
     table = closed_queries(graph.facts)
     asked: dict[tuple[int, int], list[int]] = {}
     for row in range(len(table)):
-        [step] = table.steps[row].tolist()
-        place = step[STEP.RELATION], min(step[STEP.ASKED], 2)
+        [step] = table.plans.plan(row).steps
+        place = step.relation, min(step.asked, 2)
         asked.setdefault(place, []).append(len(table.easy[row]))
     every = [count for counts in asked.values() for count in counts]
     means = mean_answers(graph.facts, graph.relation_count)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,16 +14,15 @@ from answering_cases import countries, country_model
 from nqe.answering import Answerer, calibrate
 from nqe.answering.calibration import FILE, Curve
 from nqe.answering.calibration_fitting import RELIABILITY, fit, plain_calibration
-from nqe.answering.calibration_queries import calibration_queries, none_of, swapped
+from nqe.answering.calibration_queries import calibration_queries, swapped
 from nqe.answering.reliability import measure, rows_at_once, without
 from nqe.demo import demo_dataset
 from nqe.errors import NqeError
 from nqe.graph import Dataset, Fact
-from nqe.graph.pattern import Kind
+from nqe.graph.ragged import Ragged
 from nqe.model import EmbeddingRunner, Model, load, save_pretrained
 from nqe.model.checkpoint import Card
 from nqe.query import execute
-from nqe.query.plan import SLOT, STEP
 from nqe.sampling.one_hop import link_queries
 from nqe.sampling.query_table import QueryTable
 from nqe.settings import run_settings
@@ -66,9 +66,9 @@ def model(run: Path) -> Model:
 def anchors(table: QueryTable, row: int) -> list[tuple[int, int]]:
     """Places and entities of a query's anchors."""
     return [
-        (place, slot[SLOT.FILLER])
-        for place, slot in enumerate(table.slots[row].tolist())
-        if slot[SLOT.KIND] == Kind.KNOWN
+        (place, anchor)
+        for place, anchor in enumerate(table.plans.plan(row).target.slots)
+        if anchor is not None
     ]
 
 
@@ -76,13 +76,11 @@ def test_one_anchor_is_swapped_in_so_many_queries_and_nothing_else(demo: Dataset
     table = link_queries(demo.splits["valid"], demo.known("train,valid"))
     table = table.take(np.random.default_rng(0).permutation(len(table))[:400])
     new = swapped(table, 200, np.random.default_rng(1))
-    same = [row for row in range(400) if np.array_equal(table.slots[row], new.slots[row])]
+    same = [row for row in range(400) if table.plans.plan(row) == new.plans.plan(row)]
     assert same[-200:] == list(range(200, 400))
     # Where no other query of the relation has another entity in that slot, there is none to take.
     assert len(same) <= 210
-    assert np.array_equal(table.steps.values, new.steps.values)
-    columns = [SLOT.STEP, SLOT.ATTRIBUTE, SLOT.KIND]
-    assert np.array_equal(table.slots.values[:, columns], new.slots.values[:, columns])
+    assert replace(table.plans, filler=new.plans.filler) == new.plans
     for row in sorted(set(range(200)) - set(same)):
         pairs = zip(anchors(table, row), anchors(new, row), strict=True)
         assert sum(one != other for one, other in pairs) == 1
@@ -111,9 +109,8 @@ def test_what_is_swapped_in_stood_in_the_same_slot_of_the_same_relation() -> Non
 
 def slot_of(table: QueryTable, row: int, place: int) -> tuple[int, int, int]:
     """What tells slots apart: subject and object by relation, values by attribute."""
-    attribute = int(table.slots[row][place, SLOT.ATTRIBUTE])
-    relation = int(table.steps[row][0, STEP.RELATION])
-    return (0, 0, attribute) if attribute >= 0 else (1, relation, place)
+    target = table.plans.plan(row).target
+    return (1, target.relation, place) if place < 2 else (0, 0, target.attributes[place - 2])
 
 
 def test_answers_are_those_of_the_swapped_queries(demo: Dataset) -> None:
@@ -122,7 +119,7 @@ def test_answers_are_those_of_the_swapped_queries(demo: Dataset) -> None:
     assert len(table) == len(stated) == 120
     full, known = demo.known("train,valid"), demo.known("train")
     for row in range(120):
-        plan = table.plan(row)
+        plan = table.plans.plan(row)
         assert table.easy[row].tolist() == execute(plan, full).answers.tolist()
         assert stated[row].tolist() == execute(plan, known).answers.tolist()
     counts = table.easy.lengths
@@ -144,8 +141,8 @@ def log_loss(model: Model, curve: Curve, dataset: Dataset, known: bool) -> float
     """The mean loss over all entities that are not stated, or over all, of test queries."""
     rng = np.random.default_rng(7)
     table, stated = calibration_queries(dataset, "test", "train,valid", 300, rng)
-    stated = stated if known else none_of(len(table))
-    scores = EmbeddingRunner(model).run(table).block(0, model.entity_count)
+    stated = stated if known else Ragged.empty(len(table))
+    scores = EmbeddingRunner(model).run(table.plans).block(0, model.entity_count)
     scores = without(scores, stated)
     curve.to_probabilities(scores, curve.of_queries(table, stated))
     right, open_ = torch.zeros(scores.shape), torch.ones(scores.shape, dtype=torch.bool)

@@ -27,12 +27,11 @@ from nqe.answering.calibration import MOST
 from nqe.answering.hybrid import JOINS
 from nqe.errors import NqeError
 from nqe.graph import Fact, Graph
-from nqe.graph.ragged import Ragged
 from nqe.model.fuzzy_logic import LOGICS
 from nqe.query import Plan, execute
 from nqe.query.plan import Op, PlanBuilder
 from nqe.query.shapes import POSITIVE
-from nqe.sampling.query_table import QueryTable
+from nqe.query.step_table import StepTable
 
 every_logic = pytest.mark.parametrize("logic", LOGICS)
 every_join = pytest.mark.parametrize("join", JOINS)
@@ -206,18 +205,9 @@ def test_small_blocks_change_nothing(facts: list[Fact], batch: list[Plan]) -> No
         patch.setattr("nqe.answering.hybrid.BINDINGS", 2)
         patch.setattr("nqe.answering.hybrid.ROWS", 3 * len(ENTITIES))
         parted = list(answerer.rows(batch))
-        by_runner = HybridRunner(answerer).run(table_of(batch)).block(1, 4)
+        by_runner = HybridRunner(answerer).run(StepTable.of(batch)).block(1, 4)
     torch.testing.assert_close(torch.stack(parted), torch.stack(whole), atol=1e-5, rtol=0)
     torch.testing.assert_close(by_runner, torch.stack(whole)[:, 1:4], atol=1e-5, rtol=0)
-
-
-def table_of(batch: list[Plan]) -> QueryTable:
-    """Plans as the query table that evaluation has, their answers left out."""
-    steps, slots = zip(*(plan.columns for plan in batch), strict=True)
-    none = Ragged(np.zeros(len(batch) + 1, dtype=np.int64), np.zeros(0, dtype=np.int64))
-    names = tuple(plan.shape_name for plan in batch)
-    counts = np.zeros(len(batch), dtype=np.int64)
-    return QueryTable(names, Ragged.of(steps, 6), Ragged.of(slots, 4), none, none, none, counts)
 
 
 def test_a_chance_too_small_to_be_asked_about_still_leaves_the_best_binding() -> None:

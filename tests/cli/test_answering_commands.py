@@ -20,7 +20,7 @@ from nqe.answering import Calibration, calibrate
 from nqe.cli.batches import WRITERS
 from nqe.cli.predictions import Predictor
 from nqe.graph import Dataset, Fact
-from nqe.model import Model, save_pretrained
+from nqe.model import new_model, save_pretrained
 from nqe.model.checkpoint import BEST, RUN, Card
 from nqe.settings import ModelSettings, RunSettings
 
@@ -37,7 +37,7 @@ def write_run(folder: Path, dataset: Dataset, name: str, *, trained_on: str = "t
     torch.manual_seed(0)
     names = dataset.vocabulary
     small = ModelSettings(width=16, layers=1, heads=2, feed_forward=16)
-    model = Model(small, len(names.entities), len(names.relations), names)
+    model = new_model(small, len(names.entities), len(names.relations), names)
     card = Card(name, dataset.fingerprint, trained_on, step=0)
     manifest = {"dataset": name, "fingerprint": dataset.fingerprint}
     with RUN.new(folder, manifest | {"settings": RunSettings(model=small).to_json()}) as temporary:

@@ -10,7 +10,7 @@ import torch
 from helpers import nqe, told, well
 
 import nqe as package
-from nqe.model import Model, save_pretrained
+from nqe.model import new_model, save_pretrained
 from nqe.model.checkpoint import BEST, RUN, Card
 from nqe.settings import ModelSettings, RunSettings
 
@@ -22,7 +22,7 @@ def write_run(folder: Path, seed: int) -> Path:
     torch.manual_seed(seed)
     names = ATLAS.vocabulary
     small = ModelSettings(width=16, layers=1, heads=2, feed_forward=16)
-    model = Model(small, len(names.entities), len(names.relations), names)
+    model = new_model(small, len(names.entities), len(names.relations), names)
     settings = RunSettings(model=small).to_json()
     manifest = {"dataset": "atlas", "fingerprint": ATLAS.fingerprint, "settings": settings}
     with RUN.new(folder, manifest) as temporary:

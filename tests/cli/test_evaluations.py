@@ -19,8 +19,8 @@ from nqe.cli.app import app
 from nqe.cli.models import RunModel
 from nqe.errors import NqeError
 from nqe.graph import Dataset
-from nqe.query.plan import STEP
-from nqe.sampling import QueryTable, sample, save_queries
+from nqe.query.step_table import StepTable
+from nqe.sampling import sample, save_queries
 from nqe.settings import SamplingSettings
 
 SHAPES = ("1p", "2p", "2in", "And(P(P()), P(), Not(P()))")
@@ -35,8 +35,8 @@ class RandomRunner:
         self.scores = torch.randn(997, entity_count, generator=random)
         self.entity_count = entity_count
 
-    def run(self, queries: QueryTable) -> Scored:
-        relation = queries.steps.values[queries.steps.offset[:-1], STEP.RELATION]
+    def run(self, plans: StepTable) -> Scored:
+        relation = plans.relation[plans.targets]
         return Scored(self.scores[torch.from_numpy(relation) % len(self.scores)])
 
 

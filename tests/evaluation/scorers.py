@@ -10,9 +10,9 @@ import torch
 from torch import Tensor
 
 from nqe.graph.arrays import Integers
-from nqe.graph.pattern import Kind
 from nqe.graph.ragged import Ragged
-from nqe.query.plan import STEP, Op
+from nqe.query.plan import Plan, PlanBuilder
+from nqe.query.step_table import StepTable
 from nqe.sampling.query_table import QueryTable
 
 
@@ -31,18 +31,12 @@ class Question:
 
 def table_of(questions: Sequence[Question]) -> QueryTable:
     """Queries whose relation is their number, so that a runner can tell them apart."""
-    steps = [numbers([[Op.PROJECTION, 0, -1, i, q.asked, 1]]) for i, q in enumerate(questions)]
-    slots = [
-        numbers([[0, -1 if place < 2 else 0, kind(q, place), 0] for place in range(q.arity)])
-        for q in questions
-    ]
     missing = [[1] * len(q.hard) if q.missing is None else q.missing for q in questions]
     counts = [len(q.easy) + len(q.hard) for q in questions]
     told = [q.answer_count for q in questions]
     return QueryTable(
         shape=tuple(q.shape for q in questions),
-        steps=Ragged.of(steps, 6),
-        slots=Ragged.of(slots, 4),
+        plans=StepTable.of([plan_of(number, q) for number, q in enumerate(questions)]),
         easy=Ragged.of([numbers(q.easy) for q in questions]),
         hard=Ragged.of([numbers(q.hard) for q in questions]),
         missing=Ragged.of([numbers(one) for one in missing]),
@@ -50,11 +44,15 @@ def table_of(questions: Sequence[Question]) -> QueryTable:
     )
 
 
-def kind(question: Question, place: int) -> int:
-    return Kind.FREE if place == question.asked else Kind.KNOWN
+def plan_of(relation: int, question: Question) -> Plan:
+    slots = tuple(None if place == question.asked else 0 for place in range(question.arity))
+    builder = PlanBuilder()
+    attributes = (0,) * (question.arity - 2)
+    builder.projection("x", relation, attributes, slots, question.asked, closed=True)
+    return builder.finish()
 
 
-def numbers(values: Sequence[int] | Sequence[Sequence[int]]) -> Integers:
+def numbers(values: Sequence[int]) -> Integers:
     return np.array(values, dtype=np.int64)
 
 
@@ -80,6 +78,6 @@ class MatrixRunner:
     def entity_count(self) -> int:
         return self.scores.shape[1]
 
-    def run(self, queries: QueryTable) -> MatrixScores:
-        relation = queries.steps.values[queries.steps.offset[:-1], STEP.RELATION]
+    def run(self, plans: StepTable) -> MatrixScores:
+        relation = plans.relation[plans.targets]
         return MatrixScores(self.scores[torch.from_numpy(relation)], self.sizes)

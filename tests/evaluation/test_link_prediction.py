@@ -15,8 +15,7 @@ from torch import Tensor
 from nqe.errors import NqeError
 from nqe.evaluation import predict_links
 from nqe.graph import Dataset, Fact
-from nqe.query.plan import SLOT, STEP
-from nqe.sampling.query_table import QueryTable
+from nqe.query.step_table import StepTable
 
 splits = st.fixed_dictionaries(
     {
@@ -50,13 +49,12 @@ class KeyRunner:
     def __init__(self, entity_count: int) -> None:
         self.entity_count = entity_count
 
-    def run(self, queries: QueryTable) -> KeyScores:
+    def run(self, plans: StepTable) -> KeyScores:
         keys = []
-        for row in range(len(queries)):
-            slots, step = queries.slots[row], queries.steps[row][0]
-            parts, attributes = slots[:, SLOT.FILLER].tolist(), slots[2:, SLOT.ATTRIBUTE].tolist()
-            asked = min(int(step[STEP.ASKED]), 2)
-            keys.append(key_of(parts, attributes, int(step[STEP.RELATION]), asked))
+        for row in range(len(plans)):
+            [step] = plans.plan(row).steps
+            parts = [-1 if slot is None else slot for slot in step.slots]
+            keys.append(key_of(parts, list(step.attributes), step.relation, min(step.asked, 2)))
         return KeyScores(keys)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from hypothesis import strategies as st
 from small_models import ENTITY_COUNT, RELATION_COUNT
 
+from nqe.model.batch import LEAST_FACTS
 from nqe.query.plan import Op, Plan, PlanBuilder
 
 entities = st.integers(0, ENTITY_COUNT - 1)
@@ -85,3 +86,11 @@ def negated(op: Op, plans: Sequence[Plan]) -> Plan:
     joined = builder.connective(op, "x", tuple(inputs))
     builder.connective(Op.NOT, "x", (joined,))
     return builder.finish()
+
+
+def mixed() -> list[Plan]:
+    """Atoms of all arities up to six, rare and frequent ones, very long ones, and connectives."""
+    many = [atom(3, 2, closed=bool(n % 2), shift=n) for n in range(LEAST_FACTS + 3)]
+    few = [atom(arity, asked) for arity in range(2, 7) for asked in range(arity)]
+    deep = [negated(op, few[:3]) for op in (Op.AND, Op.OR)]
+    return [*few, longest(), *many, *deep, longest()]

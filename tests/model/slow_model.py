@@ -12,13 +12,13 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from nqe.model import Model
+from nqe.model import NQEModel
 from nqe.model.edge_kinds import EDGES
 from nqe.model.encoder import Layer, TransformerEncoder
 from nqe.query.plan import Op, Plan, Step
 
 
-def slow_results(model: Model, plan: Plan) -> Tensor:
+def slow_results(model: NQEModel, plan: Plan) -> Tensor:
     """The vector of each step of a plan, (steps, width)."""
     done: list[Tensor] = []
     for step in plan.steps:
@@ -26,7 +26,7 @@ def slow_results(model: Model, plan: Plan) -> Tensor:
     return torch.stack(done)
 
 
-def _step(model: Model, step: Step, inputs: list[Tensor]) -> Tensor:
+def _step(model: NQEModel, step: Step, inputs: list[Tensor]) -> Tensor:
     match step.op:
         case Op.PROJECTION:
             return project(model.encoder, _sequence(model, step, inputs), 2 * step.asked)
@@ -67,7 +67,7 @@ def fuzzy(weights: Tensor, steepness: float) -> Tensor:
     return torch.sigmoid(steepness * (weights - weights.mean(-1, keepdim=True)))
 
 
-def _sequence(model: Model, step: Step, inputs: list[Tensor]) -> list[Tensor]:
+def _sequence(model: NQEModel, step: Step, inputs: list[Tensor]) -> list[Tensor]:
     """X = [s, r, o, a1, v1, …] with the mask where something is asked for."""
     steepness = model.settings.steepness
     mask = fuzzy(model.masks.weights[int(step.closed)], steepness)

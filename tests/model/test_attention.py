@@ -1,4 +1,4 @@
-"""Attention and tables: gradients by hand against gradients by differences."""
+"""Attention within facts: its gradients, padding, and half precision."""
 
 from __future__ import annotations
 
@@ -7,16 +7,12 @@ from functools import partial
 import pytest
 import torch
 from random_plans import atom
-from slow_model import fuzzy
-from small_models import HETEROGENEITIES, small_model
-from torch import Tensor
+from small_models import HETEROGENEITIES, random, small_model
 
-from nqe.model import Batch
 from nqe.model.attention import Layout, attend, full_layout, masked_layout
-from nqe.model.batch import MOST_PADDING, Projections
+from nqe.model.batch import MOST_PADDING, Batch, Projections
 from nqe.model.edge_kinds import EDGES
-from nqe.model.embedding_table import FuzzyTable
-from nqe.model.linear_by_role import linear_by_role
+from nqe.query.step_table import StepTable
 
 HEADS, HEAD_WIDTH = 2, 2
 
@@ -36,11 +32,6 @@ def layouts(projections: Projections) -> dict[str, tuple[Layout, int]]:
         "full": (full_layout(projections, HEADS), 3 * elements * HEADS),
         "masked": (masked_layout(projections, HEADS), masked * HEADS),
     }
-
-
-def random(*shape: int) -> Tensor:
-    generator = torch.Generator().manual_seed(len(shape) + sum(shape))
-    return torch.randn(shape, generator=generator, dtype=torch.float64, requires_grad=True)
 
 
 # Facts of one length, of lengths that are padded, and of lengths that are kept apart.
@@ -89,54 +80,12 @@ def test_the_last_layer_reads_the_masks_as_if_it_had_done_all_elements(kind: str
 
 def test_attention_trains_in_half_precision_under_autocast() -> None:
     model = small_model()
-    batch = Batch.of([atom(2), atom(4, 2), atom(3, 1)])
-    exact = torch.autograd.grad(model(batch).sum(), list(model.encoder.parameters()))
+    plans = StepTable.of([atom(2), atom(4, 2), atom(3, 1)])
+    exact = torch.autograd.grad(model.encode(plans).sum(), list(model.encoder.parameters()))
     # As training does it: backward stands outside.
     with torch.autocast("cpu", dtype=torch.bfloat16):
-        vectors = model(batch)
+        vectors = model.encode(plans)
     near = torch.autograd.grad(vectors.sum(), list(model.encoder.parameters()))
     for one, other in zip(near, exact, strict=True):
         assert one.dtype == torch.float32
         torch.testing.assert_close(one, other, atol=0.05, rtol=0.05)
-
-
-@pytest.mark.parametrize("entity_count", [0, 2, 3])
-def test_each_role_goes_through_its_own_map(entity_count: int) -> None:
-    elements = random(3, 4)
-    maps = [random(5, 4), random(5), random(5, 4).detach().neg().requires_grad_(), random(5)]
-    mapped = linear_by_role(elements, entity_count, *maps)
-    for place, element in enumerate(elements):
-        weight, bias = maps[:2] if place < entity_count else maps[2:]
-        torch.testing.assert_close(mapped[place], weight @ element + bias)
-    inputs = (elements, entity_count, *maps)
-    assert torch.autograd.gradcheck(linear_by_role, inputs)
-
-
-@pytest.mark.parametrize("centre", [0.0, 0.5])
-@pytest.mark.parametrize("rows", [None, slice(1, 3), torch.tensor([3, 0, 3])], ids=str)
-def test_a_table_gives_its_rows_as_sigmoids_less_the_centre(
-    rows: Tensor | slice | None, centre: float
-) -> None:
-    table = FuzzyTable(4, 3, steepness=2.5).double()
-    expected = fuzzy(table.weights, 2.5) - centre
-    torch.testing.assert_close(table(rows, centre), expected if rows is None else expected[rows])
-
-    def vectors(weights: Tensor) -> Tensor:
-        return torch.func.functional_call(table, {"weights": weights}, (rows, centre))
-
-    assert torch.autograd.gradcheck(vectors, (random(4, 3),))
-
-
-@pytest.mark.parametrize("others", [None, torch.tensor([3, 0, 2])], ids=str)
-@pytest.mark.parametrize("some", [torch.tensor([1, 3, 1]), torch.tensor([], dtype=torch.long)])
-def test_two_reads_of_a_table_at_once_are_two_reads(some: Tensor, others: Tensor | None) -> None:
-    table = FuzzyTable(4, 3, steepness=2.5).double()
-    first, second = table.both(some, others, 0.5)
-    torch.testing.assert_close(first, table(some))
-    torch.testing.assert_close(second, table(others, 0.5))
-
-    def both(weights: Tensor) -> tuple[Tensor, Tensor]:
-        table.__dict__["weights"] = weights  # hides the parameter
-        return table.both(some, others, 0.5)
-
-    assert torch.autograd.gradcheck(both, (random(4, 3),))

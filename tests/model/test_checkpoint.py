@@ -17,9 +17,8 @@ from small_models import HETEROGENEITIES, small_model, small_settings
 
 from nqe.errors import NqeError, StorageError
 from nqe.graph import Dataset, Description, Fact
-from nqe.model import Model, checkpoint, from_pretrained, load, save_pretrained
+from nqe.model import Model, NQEModel, checkpoint, from_pretrained, load, save_pretrained
 from nqe.model.checkpoint import RUN, Card, checkpoint_of, run_manifest
-from nqe.model.devices import device_of
 from nqe.settings import RunSettings, to_json
 from nqe.training.run_folder import Run
 
@@ -57,6 +56,24 @@ def test_a_model_is_loaded_to_the_bit_with_its_settings_and_names(
         assert torch.equal(weights, theirs[name]), name
 
 
+def test_a_checkpoint_of_the_version_before_kinds_is_an_nqe_model(saved: Path) -> None:
+    settings = to_json(small_settings())
+    del settings["kind"]
+    config_with(version=2, model=settings)(saved)
+    loaded = from_pretrained(saved, "cpu")
+    assert isinstance(loaded, NQEModel)
+    assert loaded.settings == small_settings()
+    assert loaded.vocabulary == DATASET.vocabulary
+    weights = load_file(saved / "model.safetensors")
+    assert all(torch.equal(weights[k], v) for k, v in loaded.state_dict().items())
+
+
+def test_a_version_that_cannot_be_read_is_refused_with_those_that_can(saved: Path) -> None:
+    config_with(version=1)(saved)
+    with pytest.raises(StorageError, match="format version 1, but this nqe reads 2 and 3; train"):
+        from_pretrained(saved, "cpu")
+
+
 def test_one_map_for_both_roles_is_one_again_when_loaded(tmp_path: Path) -> None:
     save_pretrained(small_model(heterogeneity="edge"), tmp_path / "model")
     layer = from_pretrained(tmp_path / "model", "cpu").encoder.layers[0]
@@ -75,9 +92,10 @@ def test_the_config_tells_format_version_settings_and_where_the_model_comes_from
     card = Card("data/atlas", "f00d", "train", 7, {"1p": 0.25, "2i": 0.5})
     save_pretrained(model_with_names(), tmp_path / "model", card)
     config = json.loads((tmp_path / "model" / "config.json").read_text())
-    assert (config["format"], config["version"]) == ("nqe-checkpoint", 2)
+    assert (config["format"], config["version"]) == ("nqe-checkpoint", 3)
     assert config["written_by"].startswith("nqe ")
     assert config["model"] == to_json(small_settings())
+    assert config["model"]["kind"] == "nqe"
     assert (config["entity_count"], config["relation_count"]) == (12, 5)
     told = {name: config[name] for name in vars(card)}
     assert told == vars(card)
@@ -152,7 +170,8 @@ DAMAGES = {
     "an entity count in words": config_with(entity_count="twelve"),
     "a relation count in parts": config_with(relation_count=5.5),
     "another format": config_with(format="nqe-graph"),
-    "a later version": config_with(version=3),
+    "a later version": config_with(version=4),
+    "an unreadable version": config_with(version=1),
     "cut names": cut("vocabulary/entities.parquet"),
     "no names": without("vocabulary/relations.parquet"),
 }
@@ -178,6 +197,7 @@ def test_a_damaged_checkpoint_is_told_in_one_sentence(
         ({"widht": 8}, "unknown setting 'model.widht'; did you mean model.width"),
         ({"width": "8"}, "setting model.width is '8'; give a whole number"),
         ({"encoder": "mine"}, "unknown encoder 'mine'; choose one of transformer"),
+        ({"kind": "mine"}, "unknown kind of model 'mine'; choose one of nqe"),
     ],
     ids=str,
 )
@@ -271,13 +291,6 @@ def test_when_writing_fails_the_older_checkpoint_stays(
         save_pretrained(small_model(seed=1), saved)
     assert files(saved.parent) == before
     assert (saved / "model.safetensors").read_bytes() == weights
-
-
-@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU here")
-def test_a_device_that_is_not_there_is_told() -> None:
-    assert device_of("auto") == torch.device("cpu")
-    with pytest.raises(NqeError, match="device is 'cuda', but there is none here; choose auto"):
-        device_of("cuda")
 
 
 def test_others_may_read_the_weights_as_they_may_the_rest(tmp_path: Path) -> None:

@@ -8,9 +8,10 @@ from random_plans import atom, negated
 from slow_model import slow_layer, slow_results
 from small_models import HETEROGENEITIES, small_model
 
-from nqe.model import Batch
 from nqe.model.attention import full_layout
+from nqe.model.batch import Batch
 from nqe.query.plan import Op, Plan, PlanBuilder
+from nqe.query.step_table import StepTable
 
 
 def nested() -> Plan:
@@ -33,7 +34,7 @@ def facts() -> list[Plan]:
 def test_vectors_and_all_gradients_are_those_of_the_equations(kind: str, layers: int) -> None:
     model = small_model(heterogeneity=kind, layers=layers).double()
     plans = facts() if layers == 1 else facts()[2::3]
-    vectors = model(Batch.of(plans))
+    vectors = model.encode(StepTable.of(plans))
     expected = torch.stack([slow_results(model, plan)[-1] for plan in plans])
     torch.testing.assert_close(vectors, expected)
     weight = torch.linspace(-1, 1, vectors.numel(), dtype=torch.float64).view_as(vectors)

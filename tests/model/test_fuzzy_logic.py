@@ -13,8 +13,9 @@ from slow_model import CONJOIN, DISJOIN, inclusion_exclusion
 from small_models import small_model
 from torch import Tensor
 
-from nqe.model import LOGICS, Batch, Logic
+from nqe.model import LOGICS, Logic
 from nqe.query.plan import Op
+from nqe.query.step_table import StepTable
 
 T_NORMS = ("product", "godel", "lukasiewicz")
 by_logic = pytest.mark.parametrize("logic", [LOGICS[name]() for name in T_NORMS], ids=T_NORMS)
@@ -157,7 +158,8 @@ def test_a_logic_blind_model_takes_not_and_for_or() -> None:
     model = small_model(logic="mean")
     plans = [negated(op, [atom(2), atom(3, 1)]) for op in (Op.AND, Op.OR)]
     with torch.no_grad():
-        results = model.results(Batch.of(plans)).view(2, 4, -1)  # two atoms, their join, its Not
+        results = model.encode_steps(StepTable.of(plans))
+    results = results.view(2, 4, -1)  # of each plan two atoms, their connective and its negation
     torch.testing.assert_close(results[0], results[1])
     torch.testing.assert_close(results[0, 3], results[0, 2])
     torch.testing.assert_close(results[0, 2], results[0, :2].mean(0))

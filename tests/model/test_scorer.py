@@ -9,7 +9,8 @@ from slow_model import fuzzy
 from small_models import ENTITY_COUNT, small_model
 from torch import Tensor
 
-from nqe.model import Batch, Model
+from nqe.model import Model, NQEModel
+from nqe.query.step_table import StepTable
 from nqe.settings import ModelSettings
 
 QUERIES = torch.rand(6, 8, generator=torch.Generator().manual_seed(3))
@@ -18,7 +19,7 @@ by_score = pytest.mark.parametrize("score", ["dot", "centred"])
 
 def scores(model: Model, entities: Tensor | slice | None = None) -> Tensor:
     with torch.no_grad():
-        return model.compare(QUERIES, entities).scores()
+        return model.score(QUERIES, model.entity_block(entities))
 
 
 def test_the_dot_score_is_the_papers_product_with_the_entity_table() -> None:
@@ -48,7 +49,7 @@ def test_both_scores_differ_by_a_term_of_the_query_and_a_term_of_the_entity() ->
 
 
 def test_a_temperature_is_where_learning_begins() -> None:
-    model = Model(ModelSettings(width=8, heads=2, temperature=7.0), 3, 2)
+    model = NQEModel(ModelSettings(width=8, heads=2, temperature=7.0), 3, 2)
     assert float(model.scorer.temperature.detach()) == 7
     assert model.scorer.temperature.requires_grad
     assert torch.equal(model.scorer.bias, torch.zeros(3))
@@ -69,10 +70,10 @@ def test_the_quick_way_to_compare_has_the_same_scores_and_gradients(
     score: str, entities: Tensor | None
 ) -> None:
     model = small_model(score=score).double()
-    batch = Batch.of([atom(2), atom(4, 3), atom(3, shift=2)])
+    plans = StepTable.of([atom(2), atom(4, 3), atom(3, shift=2)])
     weight = torch.linspace(-1, 1, 3 * (ENTITY_COUNT if entities is None else 3)).view(3, -1)
-    plain = model.compare(model(batch), entities).scores()
-    quick = model.compared(batch, entities).scores()
+    plain = model.score(model.encode(plans), model.entity_block(entities))
+    quick = model.compare(plans, entities).scores()
     torch.testing.assert_close(plain, quick)
     of_plain, of_quick = (
         torch.autograd.grad((one * weight).sum(), list(model.parameters()))

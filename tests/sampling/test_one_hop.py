@@ -6,16 +6,18 @@ from collections import Counter, defaultdict
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import small_facts, small_graphs
 
 from nqe.graph import Dataset, Fact, Graph, Pattern
 from nqe.graph.fact_columns import Facts, empty
-from nqe.model import Batch
+from nqe.model import new_model
 from nqe.query.plan import Op, Plan
 from nqe.sampling.one_hop import closed_queries, link_queries, open_queries
 from nqe.sampling.query_table import QueryTable
+from nqe.settings import ModelSettings
 
 Key = tuple[object, ...]
 Answers = dict[Key, set[int]]
@@ -64,7 +66,7 @@ def asked_of_every_fact(facts: Facts) -> Answers:
 def listed(table: QueryTable, column: str) -> Answers:
     """The answers of each query of a table; none of its queries is there twice."""
     ragged = getattr(table, column)
-    keys = [key_of(pattern_of(table.plan(row))) for row in range(len(table))]
+    keys = [key_of(pattern_of(table.plans.plan(row))) for row in range(len(table))]
     assert len(set(keys)) == len(keys)
     for row in range(len(table)):
         assert ragged[row].tolist() == sorted(set(ragged[row].tolist()))
@@ -78,7 +80,7 @@ def check_well_formed(table: QueryTable) -> None:
     assert table.missing.offset.tolist() == table.hard.offset.tolist()
     assert set(table.missing.values.tolist()) <= {1}
     for row in range(len(table)):
-        (step,) = table.plan(row).steps
+        (step,) = table.plans.plan(row).steps
         assert step.op == Op.PROJECTION
         assert step.asked <= 2  # an asked value comes first of the qualifiers
         assert [place for place, slot in enumerate(step.slots) if slot is None] == [step.asked]
@@ -96,7 +98,7 @@ def test_closed_queries_are_every_slot_of_every_fact_with_all_answers(graph: Gra
 def test_the_answers_of_closed_queries_are_those_of_the_exact_engine(graph: Graph) -> None:
     table = closed_queries(graph.facts)
     for row in range(len(table)):
-        pattern = pattern_of(table.plan(row))
+        pattern = pattern_of(table.plans.plan(row))
         assert pattern.closed
         assert (
             graph.answers(pattern).listed(graph.entity_count).tolist() == table.easy[row].tolist()
@@ -110,7 +112,7 @@ def test_the_answers_of_open_queries_are_those_of_the_exact_engine(graph: Graph,
     check_well_formed(table)
     assert not len(table.hard.values)
     for row in range(len(table)):
-        pattern = pattern_of(table.plan(row))
+        pattern = pattern_of(table.plans.plan(row))
         assert not pattern.closed
         answers = graph.answers(pattern).members.tolist()
         assert answers == table.easy[row].tolist()
@@ -122,7 +124,7 @@ def test_open_queries_ask_for_any_slot_and_leave_out_any_qualifiers() -> None:
     table = open_queries(graph, 400, np.random.default_rng(1))
     counts = Counter(
         (pattern.asked, len(pattern.attributes))
-        for pattern in (pattern_of(table.plan(row)) for row in range(len(table)))
+        for pattern in (pattern_of(table.plans.plan(row)) for row in range(len(table)))
     )
     # An asked value needs a qualifier.
     assert set(counts) == {(0, 0), (1, 0), (0, 1), (1, 1), (2, 1), (0, 2), (1, 2), (2, 2)}
@@ -136,8 +138,8 @@ def test_open_queries_are_the_same_for_a_seed() -> None:
     first, second, other = (
         open_queries(TWINS, 30, np.random.default_rng(seed)) for seed in (5, 5, 6)
     )
-    assert np.array_equal(first.slots.values, second.slots.values)
-    assert not np.array_equal(first.slots.values, other.slots.values)
+    assert first.plans == second.plans
+    assert first.plans != other.plans
 
 
 splits = st.tuples(
@@ -175,13 +177,16 @@ def test_no_facts_give_no_queries() -> None:
         open_queries(TWINS, 0, rng),
     ):
         assert len(table) == 0
-        assert len(Batch.of(table.step_table())) == 0
+        assert len(table.plans.plan_start) == 1
 
 
 @given(graph=graphs)
 @settings(max_examples=20)
-def test_a_table_of_one_hop_queries_is_ready_to_be_a_batch(graph: Graph) -> None:
+def test_a_table_of_one_hop_queries_is_ready_for_a_model(graph: Graph) -> None:
     table = closed_queries(graph.facts)
-    batch = Batch.of(table.step_table())
-    assert len(batch) == len(table)
-    batch.check(graph.entity_count, graph.relation_count)
+    small = ModelSettings(width=4, layers=1, heads=1, feed_forward=4)
+    model = new_model(small, graph.entity_count, graph.relation_count)
+    with torch.no_grad():
+        vectors = model.encode(table.plans)
+    assert vectors.shape == (len(table), 4)
+    assert bool(vectors.isfinite().all())

@@ -16,7 +16,7 @@ from nqe.query import execute
 from nqe.sampling import sampler
 from nqe.sampling.block_sampler import Block
 from nqe.sampling.query_stream import AHEAD, Stream, streaming
-from nqe.sampling.query_table import RAGGED, QueryTable, concatenate
+from nqe.sampling.query_table import QueryTable, concatenate
 from nqe.sampling.sampler import Task, Workshop
 from nqe.settings import SamplingSettings
 
@@ -65,7 +65,8 @@ def stream_of(pool: Inline, places: dict[str, Any] | None = None) -> Stream:
 def assert_same(one: QueryTable, other: QueryTable) -> None:
     assert one.shape == other.shape
     assert one.answer_count.tolist() == other.answer_count.tolist()
-    for name in RAGGED:
+    assert one.plans == other.plans
+    for name in ("easy", "hard", "missing"):
         mine, theirs = getattr(one, name), getattr(other, name)
         assert np.array_equal(mine.offset, theirs.offset), name
         assert np.array_equal(mine.values, theirs.values), name
@@ -103,7 +104,7 @@ def test_every_query_has_its_shape_and_its_answers_in_the_train_split() -> None:
         assert set(table.shape) == {shape}
         assert len(table) == 40
         for row in range(0, 40, 7):
-            plan = table.plan(row)
+            plan = table.plans.plan(row)
             assert plan.shape_name == shape
             assert table.easy[row].tolist() == execute(plan, graph).answers.tolist()
 

@@ -18,7 +18,7 @@ from nqe.graph import Dataset, Fact, Graph
 from nqe.graph.pattern import Kind
 from nqe.graph.ragged import Ragged
 from nqe.query import SHAPES, Plan, bind, execute
-from nqe.query.plan import SLOT, STEP, Op
+from nqe.query.plan import Op
 from nqe.query.shapes import parse_shape
 from nqe.sampling import QuerySet, load_queries, preset, read_queries, sample, sampler, save_queries
 from nqe.sampling.collector import most_links
@@ -104,7 +104,7 @@ def test_easy_hard_and_missing_links_are_those_of_enumeration(
     for split, table in queries.splits.items():
         full, known = worlds(dataset, split)
         for row in range(len(table)):
-            plan = table.plan(row)
+            plan = table.plans.plan(row)
             answers = execute(plan, full).answers.tolist()
             if split == "train":
                 assert table.easy[row].tolist() == answers
@@ -124,12 +124,14 @@ def test_every_shape_gets_what_was_asked_for_with_hard_answers(sampled: QuerySet
         table = sampled.splits[split]
         assert {name: table.shape.count(name) for name in SHAPES} == dict.fromkeys(SHAPES, count)
         assert (table.hard.lengths > 0).all() == (split != "train")
-        assert all(table.plan(row).shape_name == table.shape[row] for row in range(len(table)))
+        assert all(
+            table.plans.plan(row).shape_name == table.shape[row] for row in range(len(table))
+        )
 
 
 def test_validation_and_test_share_no_query_and_none_repeats(sampled: QuerySet) -> None:
     signatures = {
-        split: [signature(table.plan(row)) for row in range(len(table))]
+        split: [signature(table.plans.plan(row)) for row in range(len(table))]
         for split, table in sampled.splits.items()
     }
     for each in signatures.values():
@@ -146,7 +148,7 @@ def test_negations_change_something_and_nothing_is_said_twice(
 ) -> None:
     table = sampled.splits["test"]
     for row in range(len(table)):
-        plan = table.plan(row)
+        plan = table.plans.plan(row)
         assert not repeats_itself(plan)
         sets = execute(plan, atlas.graph).sets
         for step in plan.steps:
@@ -174,7 +176,9 @@ def test_another_seed_draws_other_queries(atlas: Dataset) -> None:
     other = sample(atlas, SamplingSettings(**{**vars(wanted), "seed": 1}), workers=1).splits[
         "train"
     ]
-    assert [first.plan(row) for row in range(20)] != [other.plan(row) for row in range(20)]
+    assert [first.plans.plan(row) for row in range(20)] != [
+        other.plans.plan(row) for row in range(20)
+    ]
 
 
 def test_what_is_saved_reads_as_it_was(sampled: QuerySet, tmp_path: Path) -> None:
@@ -182,22 +186,29 @@ def test_what_is_saved_reads_as_it_was(sampled: QuerySet, tmp_path: Path) -> Non
     for split, table in sampled.splits.items():
         read = load_queries(tmp_path / "queries", split)
         assert read.shape == table.shape
-        for name in ("steps", "slots", "easy", "hard", "missing"):
+        assert read.plans == table.plans
+        for name in ("easy", "hard", "missing"):
             assert np.array_equal(getattr(read, name).values, getattr(table, name).values)
             assert np.array_equal(getattr(read, name).offset, getattr(table, name).offset)
         assert sum(len(part) for part in read_queries(tmp_path / "queries", split)) == len(table)
 
 
-@pytest.mark.parametrize("part", ["easy", "steps", "slots"])
+@pytest.mark.parametrize("part", ["easy", "relation", "filler"])
 def test_a_negative_number_is_told_as_damage(sampled: QuerySet, tmp_path: Path, part: str) -> None:
     table = sampled.splits["train"].take(np.arange(3))
-    wrong = getattr(table, part)
-    column = {"easy": (), "steps": (STEP.RELATION,), "slots": (SLOT.FILLER,)}[part]
-    known = table.slots.values[:, SLOT.KIND] == Kind.KNOWN
-    first = {"easy": 0, "steps": 0, "slots": int(known.argmax())}[part]
-    values = wrong.values.copy()
-    values[(first, *column)] = -2
-    damaged = replace(table, **{part: Ragged(wrong.offset, values)})
+    plans = table.plans
+    place = {
+        "easy": 0,
+        "relation": int((plans.op == Op.PROJECTION).argmax()),
+        "filler": int((plans.kind == Kind.KNOWN).argmax()),
+    }[part]
+    values = (table.easy.values if part == "easy" else getattr(plans, part)).copy()
+    values[place] = -2
+    damaged = (
+        replace(table, easy=Ragged(table.easy.offset, values))
+        if part == "easy"
+        else replace(table, plans=replace(plans, **{part: values}))
+    )
     save_queries(replace(sampled, splits={"train": damaged}), tmp_path / "queries")
     with pytest.raises(StorageError, match=r"train\.parquet: damaged \(.* number -2 is negative\)"):
         load_queries(tmp_path / "queries", "train")
@@ -208,7 +219,7 @@ def test_object_slots_alone_are_asked_in_the_preset_of_starqe(atlas: Dataset) ->
     queries = sample(atlas, wanted, workers=1)
     for table in queries.splits.values():
         for row in range(len(table)):
-            atoms = [step for step in table.plan(row).steps if step.op == Op.PROJECTION]
+            atoms = [step for step in table.plans.plan(row).steps if step.op == Op.PROJECTION]
             assert {step.asked for step in atoms} == {1}
             assert {len(step.attributes) for step in atoms} == {1}
             assert not any(step.closed for step in atoms)
@@ -246,8 +257,8 @@ def test_balanced_queries_have_more_missing_links(atlas: Dataset) -> None:
 def test_drawing_by_relation_shows_more_relations(atlas: Dataset) -> None:
     def relations(draw: str) -> int:
         wanted = SamplingSettings(shapes=("1p",), train=60, valid=0, test=0, draw=draw)
-        steps = sample(atlas, wanted, workers=1).splits["train"].steps.values
-        return len(np.unique(steps[:, 3]))
+        plans = sample(atlas, wanted, workers=1).splits["train"].plans
+        return len(np.unique(plans.relation))
 
     assert relations("relation") > relations("fact")
 
@@ -300,8 +311,8 @@ def test_validation_and_test_are_drawn_alike(atlas: Dataset) -> None:
     wanted = SamplingSettings(shapes=("2p",), train=0, valid=20, test=40)
     alone = SamplingSettings(shapes=("2p",), train=0, valid=20, test=40, seed=7)
     first, other = (sample(atlas, one, workers=1).splits for one in (wanted, alone))
-    of_first = {signature(first["valid"].plan(row)) for row in range(20)}
-    of_other = {signature(other["test"].plan(row)) for row in range(40)}
+    of_first = {signature(first["valid"].plans.plan(row)) for row in range(20)}
+    of_other = {signature(other["test"].plans.plan(row)) for row in range(40)}
     assert not of_first & of_other
 
 

@@ -14,7 +14,7 @@ from toy_dataset import Losses, same_weights, settings, town_queries, towns, wei
 
 from nqe.errors import NqeError
 from nqe.graph import Dataset
-from nqe.model import Model
+from nqe.model import Model, NQEModel, new_model
 from nqe.model.checkpoint import BEST, LAST, load
 from nqe.query import SHAPES
 from nqe.sampling import load_queries
@@ -39,7 +39,7 @@ def test_a_rule_is_learnt(tmp_path: Path) -> None:
     assert queries is not None
     names = DATASET.vocabulary
     torch.manual_seed(0)
-    fresh = Model(chosen.model, len(names.entities), len(names.relations), names).eval()
+    fresh = new_model(chosen.model, len(names.entities), len(names.relations), names).eval()
     untrained = plain_mean(mean_reciprocal_ranks(fresh, queries))
     learnt = plain_mean(mean_reciprocal_ranks(load(tmp_path / "run"), queries))
     assert trained.best == pytest.approx(learnt)
@@ -237,14 +237,14 @@ def test_a_loss_that_is_no_number_stops_before_it_spoils_anything(
     run = tmp_path / "run"
     train(DATASET, run, settings=settings(steps=6, save_steps=2))
     before = weights(run)
-    real = Model.compared
+    real = NQEModel.compare
 
-    def spoilt(self: Model, *arguments: Any) -> Any:
+    def spoilt(self: NQEModel, *arguments: Any) -> Any:
         comparison = real(self, *arguments)
         return replace(comparison, queries=comparison.queries * float("nan"))
 
     with monkeypatch.context() as patch:
-        patch.setattr(Model, "compared", spoilt)
+        patch.setattr(NQEModel, "compare", spoilt)
         with pytest.raises(
             NqeError,
             match=r"run: after step 6 the loss is nan, .*; step 6 was saved and is kept: go on",

@@ -14,7 +14,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from nqe.graph.ragged import Ragged
-from nqe.model.scorer import Comparison
+from nqe.model.model import Comparison
 from nqe.training import loss as loss_file
 from nqe.training.candidates import all_entities, sampled_entities
 from nqe.training.loss import SoftmaxLoss, Targets

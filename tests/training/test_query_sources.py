@@ -18,7 +18,7 @@ from toy_dataset import settings, town_queries, towns
 from nqe.errors import NqeError
 from nqe.graph import Dataset
 from nqe.graph.pattern import Kind
-from nqe.query.plan import SLOT, STEP
+from nqe.query.plan import Op
 from nqe.sampling import QueryTable, sample
 from nqe.sampling.one_hop import closed_queries
 from nqe.settings import SamplingSettings, TrainSettings
@@ -114,7 +114,7 @@ def test_an_epoch_of_a_graph_sees_every_closed_query_once_and_a_share_of_open_on
     one_hop: GraphSource,
 ) -> None:
     epoch = [table for table, _ in some(one_hop, one_hop.epoch_batches)]
-    closed = [table.steps.values[:, STEP.CLOSED] == 1 for table in epoch]
+    closed = [table.plans.closed == 1 for table in epoch]
     seen = Counter(
         key
         for table, rows in zip(epoch, closed, strict=True)
@@ -158,7 +158,7 @@ def test_a_query_comes_as_often_as_the_power_of_its_answers() -> None:
 def test_all_queries_may_be_closed_or_open(share: float, closed: set[int]) -> None:
     with graph_source(DATASET, ["1p"], replace(TRAIN, open_share=share), Place()) as source:
         tables = [table for table, _ in some(source, source.epoch_batches)]
-    assert {int(one) for table in tables for one in table.steps.values[:, STEP.CLOSED]} == closed
+    assert {int(one) for table in tables for one in table.plans.closed} == closed
 
 
 @pytest.fixture(scope="module")
@@ -253,18 +253,18 @@ def test_a_query_set_without_a_wanted_shape_or_split_is_told(tmp_path: Path) -> 
 @pytest.mark.parametrize("change", ["anchor", "answer", "relation", "attribute", "negative"])
 def test_numbers_that_the_graph_does_not_have_are_told(change: str) -> None:
     table = SAMPLED.take(np.arange(len(SAMPLED)))
-    slots, values = table.slots.values, table.easy.values
-    attributes = np.flatnonzero(slots[:, SLOT.ATTRIBUTE] >= 0)
-    anchors = np.flatnonzero(slots[:, SLOT.KIND] == Kind.KNOWN)
+    plans, values = table.plans, table.easy.values
+    attributes = np.flatnonzero(plans.attribute >= 0)
+    anchors = np.flatnonzero(plans.kind == Kind.KNOWN)
     match change:
         case "anchor":
-            slots[anchors[-1], SLOT.FILLER] = 76
+            plans.filler[anchors[-1]] = 76
         case "answer":
             values[3] = 99
         case "relation":
-            table.steps.values[0, STEP.RELATION] = 6
+            plans.relation[plans.op == Op.PROJECTION] = 6
         case "attribute":
-            slots[attributes[-1], SLOT.ATTRIBUTE] = 7
+            plans.attribute[attributes[-1]] = 7
         case _:
             values[0] = -1
     kind = "relation" if change in ("relation", "attribute") else "entity"

@@ -77,7 +77,7 @@ def _write_queries(table: QueryTable, split: str, folder: Path, closed_is_open: 
     hard: dict[Nested, set[int]] = {}
     for row, shape in enumerate(table.shape):
         try:
-            form, query = _Writing(table.plan(row), closed_is_open).both()
+            form, query = _Writing(table.plans.plan(row), closed_is_open).both()
         except _Unwritable as error:
             raise StorageError(
                 f"the shape {shape} has {error}, which BetaE's files cannot say; "

@@ -22,6 +22,7 @@ from nqe.graph.ragged import Ragged
 from nqe.graph.vocabulary import Vocabulary
 from nqe.query.plan import Plan
 from nqe.query.shapes import Shape, name_of, parse_shape
+from nqe.query.step_table import StepTable
 from nqe.sampling.exchange.nqe_json_query import (
     VARIABLE,
     Malformed,
@@ -110,16 +111,8 @@ def _queries(line: bytes) -> list[Any]:
 
 
 def _table(folder: str, plans: list[Plan], easy: Ragged, hard: Ragged) -> QueryTable:
-    columns = [plan.columns for plan in plans]
-    return QueryTable(
-        tuple(_shape_name(folder, plan.shape) for plan in plans),
-        Ragged.of([steps for steps, _ in columns], 6),
-        Ragged.of([slots for _, slots in columns], 4),
-        easy,
-        hard,
-        Ragged(hard.offset, np.full(len(hard.values), -1, dtype=np.int64)),
-        easy.lengths + hard.lengths,
-    )
+    shapes = tuple(_shape_name(folder, plan.shape) for plan in plans)
+    return QueryTable.of(shapes, StepTable.of(plans), easy, hard)
 
 
 @cache
@@ -179,7 +172,7 @@ def _write_split(table: QueryTable, vocabulary: Vocabulary, tasks: Path, name: s
 def _written(table: QueryTable, row: int, vocabulary: Vocabulary) -> dict[str, Any]:
     try:
         easy, hard = table.easy[row].tolist(), table.hard[row].tolist()
-        return write_query(table.plan(row), easy, hard, vocabulary)
+        return write_query(table.plans.plan(row), easy, hard, vocabulary)
     except Unwritable as error:
         raise StorageError(
             f"the shape {table.shape[row]} has {error}, which the published NQE format cannot "

@@ -14,7 +14,6 @@ from nqe.graph.dataset import Dataset
 from nqe.graph.fact_columns import Facts
 from nqe.graph.pattern import SUBJECT
 from nqe.graph.ragged import Ragged
-from nqe.query.plan import SLOT, STEP
 from nqe.sampling.exchange.tuple_files import NestedFolder
 from nqe.sampling.exchange.tuple_structures import Numbers
 from nqe.sampling.query_table import QueryTable
@@ -60,9 +59,9 @@ def from_answers(content: NestedFolder, tables: Iterable[tuple[str, QueryTable]]
 def _keys(table: QueryTable, kind: str, content: NestedFolder) -> Integers:
     """A number for each fact that answers of one-hop queries tell."""
     answers: Ragged = getattr(table, kind)
-    relation, asked = table.steps.values[:, [STEP.RELATION, STEP.ASKED]].T
+    relation, asked = table.plans.relation, table.plans.asked
     # A one-hop query has two slots: the anchor's, and the asked one, whose filler is -1.
-    anchor = table.slots.values[:, SLOT.FILLER].reshape(-1, 2).max(axis=1)
+    anchor = table.plans.filler.reshape(-1, 2).max(axis=1)
     owner = answers.owner
     asks_subject = asked[owner] == SUBJECT
     subject = np.where(asks_subject, answers.values, anchor[owner])

@@ -105,14 +105,12 @@ def _table(task: Task, content: NestedFolder) -> QueryTable:
         matrix = task.structure.matrix(task.queries, content.numbers)
     except Misshapen as error:
         raise InputError(f"{task.path}: {error}; download the files again") from error
-    steps, slots = task.structure.tables(matrix, content.numbers)
+    plans = task.structure.plans(matrix, content.numbers)
     nothing: Answers = [()] * len(matrix)
     easy = _answers(task, task.easy or nothing, content)
     hard = _answers(task, task.hard or nothing, content)
     name = task.structure.shape_name
-    return _with_answers(
-        QueryTable((name,) * len(matrix), steps, slots, easy, hard, hard, hard.lengths), easy, hard
-    )
+    return QueryTable.of((name,) * len(matrix), plans, easy, hard)
 
 
 def _answers(task: Task, answers: Answers, content: NestedFolder) -> Ragged:
@@ -131,13 +129,6 @@ def _answers(task: Task, answers: Answers, content: NestedFolder) -> Ragged:
     return Ragged(offsets(lengths), values[np.lexsort((values, owner))])
 
 
-def _with_answers(table: QueryTable, easy: Ragged, hard: Ragged) -> QueryTable:
-    unknown = np.full(len(hard.values), -1, dtype=np.int64)
-    count = easy.lengths + hard.lengths
-    missing = Ragged(hard.offset, unknown)
-    return replace(table, easy=easy, hard=hard, missing=missing, answer_count=count)
-
-
 def _completed(task: Task, table: QueryTable, dataset: Dataset) -> QueryTable:
     """The queries with the answers that no file told, by the exact engine."""
     if task.easy is not None and task.hard is not None:
@@ -149,12 +140,9 @@ def _completed(task: Task, table: QueryTable, dataset: Dataset) -> QueryTable:
 
 def _answered(table: QueryTable, task: Task, graphs: Worlds) -> QueryTable:
     """A block with all its answers; hard ones that a file told stay."""
-    steps = table.step_table()
-    full, known = (target_sets(run_table(steps, one)) for one in (graphs.full, graphs.known))
+    full, known = (target_sets(run_table(table.plans, one)) for one in (graphs.full, graphs.known))
     hard, easy = hard_and_easy(full, known)
-    return _with_answers(
-        table, Ragged.of(easy), Ragged.of(hard) if task.hard is None else table.hard
-    )
+    return table.with_answers(Ragged.of(easy), Ragged.of(hard) if task.hard is None else table.hard)
 
 
 def _blocks(table: QueryTable) -> list[QueryTable]:
@@ -163,6 +151,6 @@ def _blocks(table: QueryTable) -> list[QueryTable]:
 
 
 def _with_links(table: QueryTable, graphs: Worlds) -> QueryTable:
-    links = [missing_links(one.step_table(), graphs, one.hard) for one in _blocks(table)]
+    links = [missing_links(one.plans, graphs, one.hard) for one in _blocks(table)]
     nothing = np.zeros(0, dtype=np.int64)
     return replace(table, missing=Ragged(table.hard.offset, np.concatenate([nothing, *links])))

@@ -18,9 +18,9 @@ import numpy as np
 
 from nqe.graph.arrays import Booleans, Integers
 from nqe.graph.pattern import OBJECT, SUBJECT, Kind
-from nqe.graph.ragged import Ragged
-from nqe.query.plan import SLOT, STEP, Op, Plan, PlanBuilder
+from nqe.query.plan import Op, Plan, PlanBuilder
 from nqe.query.shapes import name_of
+from nqe.query.step_table import StepTable
 
 Nested = Any
 """A letter or number, or a tuple of these."""
@@ -83,29 +83,23 @@ class Structure:
                 query, number = queries[wrong[0]], matrix[wrong[0], place]
                 raise Misshapen(f"the query {query!r:.100} has {number} where '{letter}' stands")
 
-    def tables(self, matrix: Integers, numbers: Numbers) -> tuple[Ragged, Ragged]:
-        """The steps and slots of all queries."""
-        steps, slots = (np.repeat(one[None], len(matrix), axis=0) for one in self.plan.columns)
-        projections = self.plan.columns[0][:, STEP.OP] == Op.PROJECTION
-        relation = matrix[:, self.plan.columns[0][projections, STEP.RELATION]]
-        reverse = numbers.reverse[relation]  # (queries, projections)
-        steps[:, projections, STEP.RELATION] = numbers.relation[relation]
-        steps[:, projections, STEP.ASKED] = np.where(reverse, SUBJECT, OBJECT)
-        known = self.plan.columns[1][:, SLOT.KIND] == Kind.KNOWN
-        anchors = matrix[:, self.plan.columns[1][known, SLOT.FILLER]]
-        slots[:, known, SLOT.FILLER] = numbers.entity[anchors]
-        pairs = slots.reshape(len(matrix), -1, 2, 4)  # (queries, projections, slots, columns)
-        turned = [SLOT.KIND, SLOT.FILLER]
-        pairs[..., turned] = np.where(
-            reverse[..., None, None], pairs[:, :, ::-1][..., turned], pairs[..., turned]
-        )
-        return _ragged(steps), _ragged(pairs.reshape(slots.shape))
-
-
-def _ragged(rows: Integers) -> Ragged:
-    """Tables of one length as rows."""
-    queries, length, width = rows.shape
-    return Ragged(np.arange(queries + 1) * length, rows.reshape(queries * length, width))
+    def plans(self, matrix: Integers, numbers: Numbers) -> StepTable:
+        """The plans of all queries."""
+        count = len(matrix)
+        form = StepTable.of([self.plan])
+        plans = form.take(np.zeros(count, dtype=np.int64))
+        projections = plans.op == Op.PROJECTION
+        relation = matrix[:, form.relation[form.op == Op.PROJECTION]]  # (queries, projections)
+        reverse = numbers.reverse[relation].ravel()
+        plans.relation[projections] = numbers.relation[relation].ravel()
+        plans.asked[projections] = np.where(reverse, SUBJECT, OBJECT)
+        anchors = matrix[:, form.filler[form.kind == Kind.KNOWN]]
+        plans.filler[plans.kind == Kind.KNOWN] = numbers.entity[anchors].ravel()
+        # Every atom has two slots, subject and object; a reversed relation swaps them.
+        for column in (plans.kind, plans.filler):
+            pairs = column.reshape(-1, 2)
+            pairs[reverse] = pairs[reverse, ::-1]
+        return plans
 
 
 def _leaves(form: Nested) -> Iterator[Any]:

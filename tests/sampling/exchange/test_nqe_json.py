@@ -20,6 +20,7 @@ from nqe.graph.ragged import Ragged
 from nqe.query import SHAPES, execute
 from nqe.query.plan import Op, Plan, PlanBuilder
 from nqe.query.shapes import Shape, parse_shape
+from nqe.query.step_table import StepTable
 from nqe.sampling import Walker
 from nqe.sampling.exchange import read_published, write_published
 from nqe.sampling.query_table import QueryTable
@@ -47,16 +48,8 @@ def table_of(plans: list[Plan], hard: int = 0) -> QueryTable:
     answers = [execute(plan, ATLAS).answers for plan in plans]
     easy = Ragged.of([one[hard:] for one in answers])
     rest = Ragged.of([one[:hard] for one in answers])
-    columns = [plan.columns for plan in plans]
-    return QueryTable(
-        tuple(plan.shape_name for plan in plans),
-        Ragged.of([steps for steps, _ in columns], 6),
-        Ragged.of([slots for _, slots in columns], 4),
-        easy,
-        rest,
-        Ragged(rest.offset, np.ones_like(rest.values)),
-        easy.lengths + rest.lengths,
-    )
+    names = tuple(plan.shape_name for plan in plans)
+    return QueryTable.of(names, StepTable.of(plans), easy, rest, missing=1)
 
 
 def drawn(shape: str | Shape, count: int = 1, match: str = "closed") -> list[Plan]:
@@ -69,7 +62,12 @@ def drawn(shape: str | Shape, count: int = 1, match: str = "closed") -> list[Pla
 def contents(table: QueryTable) -> list[tuple[Any, ...]]:
     """What a table says, whatever the order of queries and of their parts."""
     rows = (
-        (table.shape[i], signature(table.plan(i)), table.easy[i].tolist(), table.hard[i].tolist())
+        (
+            table.shape[i],
+            signature(table.plans.plan(i)),
+            table.easy[i].tolist(),
+            table.hard[i].tolist(),
+        )
         for i in range(len(table))
     )
     return sorted(rows)
@@ -215,9 +213,9 @@ def test_a_published_query_is_read(tmp_path: Path, name: str) -> None:
     folder = written(tmp_path, json.dumps({"2p_0": GOOD}), "", json.dumps({"x": GOOD}), name=name)
     table = read_published(folder, GRAPH.vocabulary)["valid"]
     assert table.shape == ("2p", "2p")
-    assert execute(table.plan(0), GRAPH).ids == ["c"]
+    assert execute(table.plans.plan(0), GRAPH).ids == ["c"]
     assert (table.easy[0].tolist(), table.hard[0].tolist()) == ([2], [0, 1])
-    assert all(step.closed for step in table.plan(0).steps)
+    assert all(step.closed for step in table.plans.plan(0).steps)
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +18,9 @@ from nqe.graph import Dataset, Fact
 from nqe.graph.ragged import Ragged
 from nqe.query import execute
 from nqe.query.shapes import SHAPES, parse_shape
+from nqe.query.step_table import StepTable
 from nqe.sampling import Walker
-from nqe.sampling.exchange import pickles, read_nested, with_missing_links, write_nested
+from nqe.sampling.exchange import read_nested, safe_pickle, with_missing_links, write_nested
 from nqe.sampling.exchange.tuple_structures import Misshapen, Structure
 from nqe.sampling.query_table import QueryTable
 from nqe.sampling.sampler import WORLDS
@@ -33,10 +35,10 @@ BINARY = tuple(name for name in SHAPES if not name.endswith("cp"))
 def answers(dataset: Dataset, split: str, table: QueryTable, row: int) -> tuple[set[int], set[int]]:
     """The easy and hard answers of a query by the exact engine, one query at a time."""
     full, known = WORLDS[split]
-    every = set(execute(table.plan(row), dataset.known(full)).answers.tolist())
+    every = set(execute(table.plans.plan(row), dataset.known(full)).answers.tolist())
     if known is None:
         return every, set()
-    before = set(execute(table.plan(row), dataset.known(known)).answers.tolist())
+    before = set(execute(table.plans.plan(row), dataset.known(known)).answers.tolist())
     return every & before, every - before
 
 
@@ -79,7 +81,7 @@ class TestQuery2Box:
         for shape in dict.fromkeys(table.shape):
             rows = np.flatnonzero(by_shape == shape)
             for row in rows[:: len(rows) // 30].tolist():
-                plan = table.plan(row)
+                plan = table.plans.plan(row)
                 every = set(execute(plan, worlds[full]).answers.tolist())
                 before = set(execute(plan, worlds[known]).answers.tolist()) if known else every
                 easy, hard = told(table, row)
@@ -89,7 +91,7 @@ class TestQuery2Box:
     @staticmethod
     def _left_out(dataset: Dataset, split: str, table: QueryTable, row: int) -> bool:
         """Their one slip: of what train has no answer to, a test query lacks the valid ones."""
-        in_train = execute(table.plan(row), dataset.known("train"))
+        in_train = execute(table.plans.plan(row), dataset.known("train"))
         return split == "test" and table.shape[row] == "1p" and not len(in_train)
 
     def test_the_answers_that_no_file_tells_are_found(self, read: Read, shared_data: Path) -> None:
@@ -116,7 +118,7 @@ def one_fact() -> dict[str, Any]:
 
 
 def dumped(folder: Path, files: dict[str, Any]) -> Path:
-    """A folder of pickles."""
+    """A folder of safe_pickle."""
     folder.mkdir()
     for name, content in files.items():
         (folder / f"{name}.pkl").write_bytes(pickle.dumps(content, 2))
@@ -128,8 +130,8 @@ class TestSmallQuery2Box:
         dataset, tables = read_nested(dumped(tmp_path / "in", one_fact))
         assert list(dataset.split("train")) == [Fact("a", "r", "b")]
         assert list(dataset.split("valid")) == [Fact("b", "r", "c")]
-        assert [tables["train"].plan(row).target.asked for row in (0, 1)] == [1, 0]
-        assert not any(step.closed for step in tables["train"].plan(0).steps)
+        assert [tables["train"].plans.plan(row).target.asked for row in (0, 1)] == [1, 0]
+        assert not any(step.closed for step in tables["train"].plans.plan(0).steps)
 
     def test_answers_of_absent_files_are_computed(self, tmp_path: Path, one_fact: Any) -> None:
         dataset, tables = read_nested(dumped(tmp_path / "in", one_fact))
@@ -234,43 +236,23 @@ def table_of(dataset: Dataset, split: str, shapes: tuple[str, ...], match: str) 
     walker = Walker(dataset.known(WORLDS[split][0]), match)
     drawn = (walker.draw(parse_shape(s), np.random.default_rng(i)) for s in shapes for i in (1, 2))
     plans = [plan for plan in drawn if plan is not None]
-    columns = [plan.columns for plan in plans]
-    nothing = Ragged.of([np.zeros(0, dtype=np.int64)] * len(plans))
-    table = QueryTable(
-        tuple(plan.shape_name for plan in plans),
-        Ragged.of([steps for steps, _ in columns], 6),
-        Ragged.of([slots for _, slots in columns], 4),
-        nothing,
-        nothing,
-        nothing,
-        nothing.lengths,
-    )
+    names = tuple(plan.shape_name for plan in plans)
+    table = QueryTable.of(names, StepTable.of(plans), Ragged.empty(len(plans)))
     found = [answers(dataset, split, table, row) for row in range(len(plans))]
     easy, hard = (
         Ragged.of([np.array(sorted(one[side]), dtype=np.int64) for one in found]) for side in (0, 1)
     )
-    missing = Ragged(hard.offset, np.ones_like(hard.values))
-    count = easy.lengths + hard.lengths
-    return QueryTable(table.shape, table.steps, table.slots, easy, hard, missing, count)
+    return table.with_answers(easy, hard, missing=1)
 
 
 def contents(table: QueryTable) -> set[tuple[Any, ...]]:
     """What a table says; atoms are told apart by no match, as triples are."""
-    opened = table.steps.values.copy()
-    opened[:, 5] = 0
-    open_table = QueryTable(
-        table.shape,
-        Ragged(table.steps.offset, opened),
-        table.slots,
-        table.easy,
-        table.hard,
-        table.missing,
-        table.answer_count,
-    )
+    plans = replace(table.plans, closed=np.zeros_like(table.plans.closed))
+    open_table = replace(table, plans=plans)
     return {
         (
             open_table.shape[row],
-            signature(open_table.plan(row)),
+            signature(open_table.plans.plan(row)),
             *(tuple(sorted(one)) for one in told(table, row)),
         )
         for row in range(len(table))
@@ -298,7 +280,7 @@ class TestBetaE:
         dataset = small_dataset(3)
         table = table_of(dataset, "train", BINARY, "open")
         write_nested(dataset, {"train": table}, tmp_path / "out")
-        queries = pickles.load(tmp_path / "out" / "train-queries.pkl")
+        queries = safe_pickle.load(tmp_path / "out" / "train-queries.pkl")
         names = {STRUCTURES.get(form, Structure.of(form).shape_name) for form in queries}
         assert names == set(table.shape)
         assert {form for form, name in STRUCTURES.items() if name in names} <= set(queries)
@@ -335,7 +317,7 @@ class TestBetaE:
             dataset, {"train": table_of(dataset, "train", ("2p",), "open")}, tmp_path / "a"
         )
         shutil.copytree(tmp_path / "a", tmp_path / "b")
-        signed = pickles.load(tmp_path / "b" / "id2rel.pkl")
+        signed = safe_pickle.load(tmp_path / "b" / "id2rel.pkl")
         plain = {n: x[1:] + ("_reverse" if x[0] == "-" else "") for n, x in signed.items()}
         (tmp_path / "b" / "id2rel.pkl").write_bytes(pickle.dumps(plain))
         assert read_nested(tmp_path / "a")[0] == read_nested(tmp_path / "b")[0]
@@ -348,7 +330,7 @@ class TestBetaE:
         assert len(found) == 7
         for path in found:
             assert path.read_bytes()[:2] == b"\x80\x02"
-            assert isinstance(pickles.load(path), dict)
+            assert isinstance(safe_pickle.load(path), dict)
 
     def test_atoms_with_qualifiers_are_refused(self, tmp_path: Path) -> None:
         dataset = Dataset.of({"train": [Fact("a", "r", "b", (("q", "c"),)), Fact("b", "r", "d")]})
@@ -357,10 +339,8 @@ class TestBetaE:
         plans = [walker.draw(shape, rng) for _ in range(20)]
         by_length = {len(plan.target.slots): plan for plan in plans if plan is not None}
         for length, reason in ((3, "an atom with qualifiers"), (2, "a closed atom over a graph")):
-            steps, slots = by_length[length].columns
-            empty = Ragged.of([np.zeros(0, dtype=np.int64)])
-            rows = Ragged.of([steps], 6), Ragged.of([slots], 4)
-            table = QueryTable(("1p",), *rows, empty, empty, empty, empty.lengths)
+            plans = StepTable.of([by_length[length]])
+            table = QueryTable.of(("1p",), plans, Ragged.empty(1))
             with pytest.raises(StorageError, match=f"the shape 1p has {reason}"):
                 write_nested(dataset, {"train": table}, tmp_path / "out")
         assert list(tmp_path.iterdir()) == []

@@ -14,14 +14,14 @@ from nqe.errors import NqeError
 from nqe.model import (
     ENCODERS,
     LOGICS,
-    Batch,
     Encoder,
-    Model,
+    NQEModel,
     from_pretrained,
     save_pretrained,
 )
 from nqe.model.batch import Projections
 from nqe.query.plan import Op
+from nqe.query.step_table import StepTable
 from nqe.settings import ModelSettings
 from nqe.training.loss import SoftmaxLoss, Targets
 
@@ -60,33 +60,33 @@ class Hamacher:
 
 
 @pytest.fixture
-def own_model(monkeypatch: pytest.MonkeyPatch) -> Model:
+def own_model(monkeypatch: pytest.MonkeyPatch) -> NQEModel:
     monkeypatch.setitem(ENCODERS, "mean", MeanEncoder)
     monkeypatch.setitem(LOGICS, "hamacher", Hamacher)
     settings = small_settings(encoder="mean", logic="hamacher")
-    return Model(settings, ENTITY_COUNT, RELATION_COUNT)
+    return NQEModel(settings, ENTITY_COUNT, RELATION_COUNT)
 
 
-def test_an_own_encoder_and_logic_make_vectors(own_model: Model) -> None:
+def test_an_own_encoder_and_logic_make_vectors(own_model: NQEModel) -> None:
     atoms = [atom(2), atom(4, 2), atom(3, 1)]
     plans = [*atoms, negated(Op.AND, atoms), negated(Op.OR, atoms)]
     with torch.no_grad():
-        vectors = own_model(Batch.of(plans))
-        alone = torch.cat([own_model(Batch.of([plan])) for plan in plans])
+        vectors = own_model.encode(StepTable.of(plans))
+        alone = torch.cat([own_model.encode(StepTable.of([plan])) for plan in plans])
         first, second, third = vectors[:3]
     torch.testing.assert_close(vectors, alone)
     pair = 1 / (1 / first + 1 / second - 1)
     torch.testing.assert_close(vectors[3], 1 - 1 / (1 / pair + 1 / third - 1))
 
 
-def test_an_own_encoder_learns(own_model: Model) -> None:
-    batch = Batch.of([atom(2), atom(4, 2), negated(Op.OR, [atom(3), atom(2, 1)])])
+def test_an_own_encoder_learns(own_model: NQEModel) -> None:
+    plans = StepTable.of([atom(2), atom(4, 2), negated(Op.OR, [atom(3), atom(2, 1)])])
     loss = SoftmaxLoss(0.1, ENTITY_COUNT)
     targets = Targets(torch.arange(3), torch.tensor([5, 1, 2]), torch.ones(3, dtype=torch.long))
     optimizer = torch.optim.Adam(own_model.parameters(), lr=0.05)
     losses = []
     for _ in range(30):
-        value = loss(own_model.compared(batch, None), targets)
+        value = loss(own_model.compare(plans), targets)
         optimizer.zero_grad()
         value.backward()
         optimizer.step()
@@ -94,19 +94,24 @@ def test_an_own_encoder_learns(own_model: Model) -> None:
     assert losses[-1] < losses[0] / 1.5
 
 
-def test_an_own_encoder_is_saved_and_loaded_by_its_name(own_model: Model, tmp_path: Path) -> None:
+def test_an_own_encoder_is_saved_and_loaded_by_its_name(
+    own_model: NQEModel, tmp_path: Path
+) -> None:
     save_pretrained(own_model, tmp_path / "model")
     loaded = from_pretrained(tmp_path / "model", "cpu")
-    batch = Batch.of([atom(2), atom(4, 2)])
+    plans = StepTable.of([atom(2), atom(4, 2)])
+    assert isinstance(loaded, NQEModel)
     assert isinstance(loaded.encoder, MeanEncoder)
-    assert torch.equal(loaded(batch), own_model.eval()(batch))
+    assert torch.equal(loaded.encode(plans), own_model.eval().encode(plans))
 
 
 def test_an_unknown_name_is_told_with_those_there_are() -> None:
     with pytest.raises(NqeError, match="unknown logic 'fuzzy'; choose one of product, godel, luka"):
-        Model(small_settings(logic="fuzzy"), 3, 2)
+        NQEModel(small_settings(logic="fuzzy"), 3, 2)
     with pytest.raises(NqeError, match="unknown encoder 'mean'; choose one of transformer"):
-        Model(small_settings(encoder="mean"), 3, 2)
+        NQEModel(small_settings(encoder="mean"), 3, 2)
+    with pytest.raises(NqeError, match="unknown score 'cosine'; choose one of centred, dot"):
+        NQEModel(small_settings(score="cosine"), 3, 2)
 
 
 def test_an_encoder_without_a_forward_says_so() -> None:

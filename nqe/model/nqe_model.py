@@ -1,0 +1,101 @@
+"""The NQE model of the paper: projections by a Transformer, connectives by a fuzzy logic."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from nqe.errors import choose
+from nqe.graph.vocabulary import Vocabulary
+from nqe.model.batch import MASKS, Batch, Connectives, Level
+from nqe.model.embedding_table import FuzzyTable
+from nqe.model.encoder import ENCODERS, Encoder
+from nqe.model.fuzzy_logic import LOGICS, connect
+from nqe.model.model import Comparison, Entities, EntityBlock, Model
+from nqe.model.scorer import SCORERS, Scorer
+from nqe.query.step_table import StepTable
+from nqe.settings import ModelSettings
+
+
+class NQEModel(Model):
+    """Entities, relations and the results of all steps are vectors in [0,1]^d.
+
+    All steps of the same depth in a batch are computed together. Called on a `Batch`, the
+    module does the tensor part of `encode`, which `torch.compile` can trace.
+    """
+
+    def __init__(
+        self,
+        settings: ModelSettings,
+        entity_count: int,
+        relation_count: int,
+        vocabulary: Vocabulary | None = None,
+    ) -> None:
+        super().__init__(settings, entity_count, relation_count, vocabulary)
+        self.masks = FuzzyTable(MASKS, settings.width, settings.steepness)
+        self.entities = FuzzyTable(entity_count, settings.width, settings.steepness)
+        self.relations = FuzzyTable(relation_count, settings.width, settings.steepness)
+        self.encoder: Encoder = choose(ENCODERS, settings.encoder, "encoder")(settings)
+        self.logic = choose(LOGICS, settings.logic, "logic")()
+        new_scorer = choose(SCORERS, settings.score, "score")
+        self.scorer: Scorer = new_scorer(entity_count, settings.temperature)
+
+    def encode(self, plans: StepTable) -> Tensor:
+        """One vector per query, (queries, width)."""
+        vectors: Tensor = self(self._batch(plans))
+        return vectors
+
+    def encode_steps(self, plans: StepTable) -> Tensor:
+        """One vector per step of every plan, (steps, width)."""
+        batch = self._batch(plans)
+        return functional.embedding(batch.steps, self._sources(batch))
+
+    def entity_block(self, entities: Entities = None) -> EntityBlock:
+        """All entities, a range of them or those with the given numbers."""
+        rows = entities.to(self.device) if isinstance(entities, Tensor) else entities
+        return self.scorer.make_block(self.entities(rows, self.scorer.centre), rows)
+
+    def prepare(self, vectors: Tensor) -> Tensor:
+        """Transform query vectors as the score requires."""
+        return self.scorer.prepare(vectors)
+
+    def compare(self, plans: StepTable, entities: Tensor | None = None) -> Comparison:
+        """Encode and compare, with a single gradient of the entity table's size."""
+        batch = self._batch(plans)
+        rows = None if entities is None else entities.to(self.device)
+        anchors, vectors = self.entities.both(batch.anchors, rows, self.scorer.centre)
+        queries = functional.embedding(batch.targets, self._sources(batch, anchors))
+        block = self.scorer.make_block(vectors, rows)
+        return Comparison(self.prepare(queries), block.vectors, block.bias)
+
+    def forward(self, batch: Batch) -> Tensor:
+        """One vector per query of a batch, (queries, width)."""
+        return functional.embedding(batch.targets, self._sources(batch))
+
+    def _batch(self, plans: StepTable) -> Batch:
+        self.check(plans)
+        return Batch.of(plans).to(self.device)
+
+    def _sources(self, batch: Batch, anchors: Tensor | None = None) -> Tensor:
+        """Masks, anchors, and the results of all steps, level after level."""
+        anchors = self.entities(batch.anchors) if anchors is None else anchors
+        sources = torch.cat([self.masks(), anchors])
+        for level in batch.levels:
+            sources = torch.cat([sources, *self._level(level, sources)])
+        return sources
+
+    def _level(self, level: Level, sources: Tensor) -> list[Tensor]:
+        results = []
+        if level.projections is not None:
+            entities = functional.embedding(level.projections.entities, sources)
+            relations = self.relations(level.projections.relations)
+            results.append(self.encoder(entities, relations, level.projections))
+        results += [self._connect(steps, sources) for steps in level.connectives]
+        if level.any_count:
+            results.append(sources.new_ones(level.any_count, sources.shape[1]))
+        return results
+
+    def _connect(self, steps: Connectives, sources: Tensor) -> Tensor:
+        inputs = functional.embedding(steps.inputs, sources)  # (steps, inputs, width)
+        return connect(self.logic, steps.op, inputs)
