@@ -28,7 +28,7 @@ from nqe.graph import Dataset
 from nqe.model import EmbeddingRunner, load
 from nqe.readers import read
 from nqe.settings import run_settings
-from nqe.training import train
+from nqe.training import fit_weights
 
 RUNS = ROOT / "build" / "one-hop"
 BARS = {"all": 0.33, "subject_object": 0.29}
@@ -87,7 +87,7 @@ def train_and_test(
     for one in changes:
         for section, values in one.items():
             given[section] |= values
-    train(dataset, folder, settings=run_settings(given), name="wd50k", resume=folder.is_dir())
+    fit_weights(dataset, folder, settings=run_settings(given), name="wd50k", resume=folder.is_dir())
     report = predict_links(EmbeddingRunner(load(folder)), dataset)
     parts = {"all": report.all, **report.group("part")}
     found: dict[str, Any] = {part: metrics.to_json() for part, metrics in parts.items()}

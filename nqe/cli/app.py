@@ -7,15 +7,18 @@ from typing import Annotated
 import typer
 
 from nqe.cli import (
-    answering,
-    asking,
+    ask,
+    calibrate,
     compare,
     demo,
     evaluate,
+    explain,
     graphs,
-    questions,
-    samples,
-    training,
+    plan_sparql,
+    queries,
+    score_suggest,
+    shell,
+    train,
 )
 from nqe.version import VERSION
 
@@ -50,12 +53,19 @@ def options(
     """Options of the program itself."""
 
 
-graphs.add_to(app)
-asking.add_to(app)
-questions.add_to(app)
-samples.add_to(app)
-training.add_to(app)
-evaluate.add_to(app)
-compare.add_to(app)
-answering.add_to(app)
-demo.add_to(app)
+# In the order in which `nqe --help` lists them.
+for group in (
+    graphs,
+    ask,
+    explain,
+    shell,
+    score_suggest,
+    plan_sparql,
+    queries,
+    train,
+    calibrate,
+    evaluate,
+    compare,
+    demo,
+):
+    group.add_to(app)

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from nqe.cli.models import RunModel
+from nqe.answering.open_graph import open_dataset
+from nqe.answering.request import EMBEDDING, HYBRID
 from nqe.cli.options import (
-    EMBEDDING,
-    HYBRID,
     DeviceOption,
     FormatOption,
     GraphOption,
@@ -20,18 +19,15 @@ from nqe.cli.options import (
     check_among,
     check_format,
     check_plot,
-    open_dataset,
     refuse_options,
 )
 from nqe.cli.print_report import draw_plot, note_written, print_link_report, print_report
 from nqe.errors import NqeError
 
 if TYPE_CHECKING:
+    from nqe.answering import OpenedRun
     from nqe.evaluation import Ranking, Runner
     from nqe.evaluation.query_selection import QuerySelection
-
-KNOWN = {"test": ("train", "valid")}
-"""The splits known when the queries of a split are answered, where that is more than train."""
 
 
 def add_to(app: typer.Typer) -> None:
@@ -95,6 +91,7 @@ def evaluate(
     The report is saved in RUN for `nqe compare`, unless only some queries were evaluated or
     --facts was given. By default, hybrid knows train, and for test queries also valid.
     """
+    from nqe.answering import OpenedRun
     from nqe.evaluation import Report
     from nqe.evaluation.query_selection import QuerySelection
     from nqe.evaluation.report_storage import save_query_report
@@ -117,14 +114,14 @@ def evaluate(
         )
         _evaluate_links(run, queries, split, ties, form, device)
         return
-    model = RunModel.load(run, device)
+    model = OpenedRun.load(run, device)
     chosen = None if shapes is None else split_list(shapes)
     selection = QuerySelection(queries, split, chosen, limit)
     ranking, about = _rank(model, selection, answers or "hard", mode or EMBEDDING, facts, graph)
     report = Report.of(ranking, split=split, ties=ties, per=per or "query", about=about)
     # Saved before it is shown, because drawing a plot may fail.
     saved = None
-    if model.is_run and facts is None:
+    if model.keeps_reports and facts is None:
         saved = save_query_report(Path(run), selection, ranking, report)
     print_report(report, form, groupings)
     draw_plot(report, picture)
@@ -133,6 +130,7 @@ def evaluate(
 
 def _evaluate_links(run: str, name: str, split: str, ties: str, form: str, device: str) -> None:
     """Link prediction on a split of a data set."""
+    from nqe.answering import OpenedRun
     from nqe.cli.progress import ProgressBar
     from nqe.evaluation import predict_links
     from nqe.evaluation.published_results import find_link_benchmark
@@ -140,8 +138,8 @@ def _evaluate_links(run: str, name: str, split: str, ties: str, form: str, devic
 
     dataset = open_dataset(name)
     dataset.split(split)
-    model = RunModel.load(run, device)
-    model.check(name, dataset.fingerprint)
+    model = OpenedRun.load(run, device)
+    model.check_fingerprint(name, dataset.fingerprint)
     model.check_vocabulary(name, dataset)
     about = {
         "run": run,
@@ -154,7 +152,7 @@ def _evaluate_links(run: str, name: str, split: str, ties: str, form: str, devic
         report = predict_links(
             model.runner, dataset, split, ties=ties, progress=progress, about=about
         )
-    saved = save_link_report(Path(run), name, report) if model.is_run else None
+    saved = save_link_report(Path(run), name, report) if model.keeps_reports else None
     print_link_report(report, form)
     note_written(saved)
 
@@ -191,7 +189,7 @@ def _check_groupings(by: Sequence[str] | None) -> tuple[str, ...]:
 
 
 def _rank(
-    model: RunModel,
+    model: OpenedRun,
     selection: QuerySelection,
     answers: str,
     mode: str,
@@ -204,7 +202,8 @@ def _rank(
 
     _check_graph(model, selection, graph)
     table = selection.load()
-    runner, known = model.runner, None
+    runner: Runner = model.runner
+    known = None
     if mode == HYBRID:
         runner, known = _open_hybrid(model, selection, facts, graph)
     with ProgressBar("queries") as progress:
@@ -219,12 +218,12 @@ def _rank(
     return ranking, about
 
 
-def _check_graph(model: RunModel, selection: QuerySelection, graph: str | None) -> None:
+def _check_graph(model: OpenedRun, selection: QuerySelection, graph: str | None) -> None:
     """Refuse a query set that was sampled from another graph than the model's."""
     from nqe.sampling.storage import check_fingerprint
 
     queries, manifest = selection.folder, selection.manifest
-    model.check(queries, manifest["fingerprint"])
+    model.check_fingerprint(queries, manifest["fingerprint"])
     place = graph or (manifest["dataset"] if model.fingerprint is None else None)
     if place is None and model.fingerprint is None:
         raise NqeError(f"{queries}: does not say where its graph is; name it with --graph")
@@ -235,17 +234,18 @@ def _check_graph(model: RunModel, selection: QuerySelection, graph: str | None) 
 
 
 def _open_hybrid(
-    model: RunModel, selection: QuerySelection, facts: str | None, graph: str | None
+    model: OpenedRun, selection: QuerySelection, facts: str | None, graph: str | None
 ) -> tuple[Runner, str]:
     """The hybrid runner over the facts known for the split, and the names of their splits."""
-    from nqe.answering import HybridRunner
+    from nqe.answering import Answerer, HybridRunner
+    from nqe.cli.open_run import note_calibration
     from nqe.sampling.storage import check_fingerprint
 
-    place = graph or (selection.manifest["dataset"] if model.named is None else None)
+    place = graph or (selection.manifest["dataset"] if model.dataset_name is None else None)
     dataset = model.dataset(place)
     check_fingerprint(selection.folder, dataset.fingerprint)
     if facts is None:
-        known = KNOWN.get(selection.split, ("train",))
-        facts = ",".join(name for name in known if name in dataset.splits) or "none"
-    model.note_calibration()
-    return HybridRunner(model.answerer(dataset, facts)), facts
+        facts = dataset.known_splits(selection.split)
+    answerer = Answerer(dataset, model.model, facts=facts, calibration=model.calibration)
+    note_calibration(model.place, answerer)
+    return HybridRunner(answerer), facts

@@ -4,18 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
-from nqe.errors import NqeError, StorageError
+from nqe.errors import NqeError
 from nqe.settings import DEVICES
 
-if TYPE_CHECKING:
-    from nqe.graph import Dataset
-
-
-EXACT, EMBEDDING, HYBRID = "exact", "embedding", "hybrid"
 FORMATS = ("table", "markdown", "latex", "json", "csv")
 
 
@@ -57,6 +52,14 @@ def _check_device(name: str) -> str:
 GraphArgument = Annotated[
     str, typer.Argument(metavar="GRAPH", help="A folder made by `nqe import`, or `atlas`.")
 ]
+PlaceArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="GRAPH|RUN",
+        help="A folder made by `nqe import`, or `atlas`; or one made by `nqe train`.",
+    ),
+]
+QueryArgument = Annotated[str, typer.Argument(metavar="QUERY", help="A query, as ?x: p(?x, a).")]
 FactsOption = Annotated[
     str,
     typer.Option("--facts", help="The facts to use: splits such as train,valid, or all, or none."),
@@ -76,16 +79,3 @@ DeviceOption = Annotated[
 AmongOption = Annotated[
     str | None, typer.Option("--among", help="Keep only answers that also answer this query.")
 ]
-
-
-def open_dataset(name: str) -> Dataset:
-    """The data set in a folder, or the embedded one if the name is `atlas`."""
-    from nqe.demo import NAME, demo_dataset
-    from nqe.graph import Dataset
-
-    path = Path(name)
-    if name == NAME and not path.exists():
-        return demo_dataset()
-    if path.exists() and not path.is_dir():
-        raise StorageError(f"{name}: a file, not a graph folder; make one with `nqe import`")
-    return Dataset.load(path)

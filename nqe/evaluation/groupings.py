@@ -9,7 +9,7 @@ import numpy as np
 from nqe.errors import choose
 from nqe.evaluation.evaluator import UNKNOWN, Ranking
 from nqe.graph.arrays import Integers
-from nqe.query.shapes import shape_order
+from nqe.query.shapes import rank_shape
 from nqe.settings import SLOTS
 
 Grouping = Callable[[Ranking], Iterator[tuple[str, Integers]]]
@@ -20,7 +20,7 @@ PARTS = {"subject_object": ("subject", "object"), "value": ("value",)}
 
 
 def _by_shape(ranking: Ranking) -> Iterator[tuple[str, Integers]]:
-    names = sorted(set(ranking.shape), key=shape_order)
+    names = sorted(set(ranking.shape), key=rank_shape)
     number = {name: place for place, name in enumerate(names)}
     of_query = np.array([number[name] for name in ranking.shape], dtype=np.int64)
     for place, rows in _by_number(of_query[ranking.query]):

@@ -12,7 +12,7 @@ import numpy as np
 from nqe.errors import NqeError
 from nqe.evaluation.published_results import find_query_benchmark
 from nqe.graph.arrays import Integers
-from nqe.query.shapes import named
+from nqe.query.shapes import parse_shape
 from nqe.sampling.query_table import QueryTable
 from nqe.sampling.storage import digest_of, load_queries, read_manifest
 
@@ -57,7 +57,7 @@ class QuerySelection:
         }
 
     def _find_rows(self, table: QueryTable) -> Integers:
-        wanted = None if self.shapes is None else {named(shape) for shape in self.shapes}
+        wanted = None if self.shapes is None else {parse_shape(shape).name for shape in self.shapes}
         names = np.array(table.shape, dtype=object)
         rows = [
             np.flatnonzero(names == name)[: self.limit]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from random_models import ATLAS, SHAPES, load_random_model
 
-from nqe.cli.models import RunModel
+from nqe.answering import OpenedRun
 from nqe.sampling import sample, save_queries
 from nqe.settings import SamplingSettings
 
@@ -24,4 +24,4 @@ def random_queries(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def random_models(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let every folder be a run of a model with random scores."""
-    monkeypatch.setattr(RunModel, "load", load_random_model)
+    monkeypatch.setattr(OpenedRun, "load", load_random_model)

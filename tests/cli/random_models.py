@@ -12,8 +12,8 @@ from torch import Tensor
 from typer.testing import CliRunner
 
 import nqe
+from nqe.answering import OpenedRun
 from nqe.cli.app import app
-from nqe.cli.models import RunModel
 from nqe.errors import NqeError
 from nqe.query.step_table import StepTable
 
@@ -44,11 +44,11 @@ class RandomScores:
         return self.scores[:, first:last]
 
 
-class RandomModel(RunModel):
+class RandomModel(OpenedRun):
     """A run whose seed is the last letter of its folder's name."""
 
     @property
-    def runner(self) -> RandomRunner:
+    def runner(self) -> Any:
         return RandomRunner(ord(self.place[-1]), len(ATLAS.vocabulary.entities))
 
 
@@ -59,10 +59,11 @@ def load_random_model(run: str, device: str) -> RandomModel:
     return RandomModel(
         place=run,
         model=_MODEL,
-        named="atlas",
+        calibration=None,
+        dataset_name="atlas",
         fingerprint=None if bare else ATLAS.fingerprint,
         trained_on="train",
-        is_run=not bare,
+        keeps_reports=not bare,
     )
 
 

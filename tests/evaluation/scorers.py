@@ -35,7 +35,7 @@ def table_of(questions: Sequence[Question]) -> QueryTable:
     counts = [len(q.easy) + len(q.hard) for q in questions]
     return QueryTable(
         shape=tuple(q.shape for q in questions),
-        plans=StepTable.of([plan_of(number, q) for number, q in enumerate(questions)]),
+        plans=StepTable.of([bind(number, q) for number, q in enumerate(questions)]),
         easy=Ragged.of([numbers(q.easy) for q in questions]),
         hard=Ragged.of([numbers(q.hard) for q in questions]),
         missing=Ragged.of([numbers(one) for one in missing]),
@@ -48,11 +48,11 @@ def table_of(questions: Sequence[Question]) -> QueryTable:
     )
 
 
-def plan_of(relation: int, question: Question) -> Plan:
+def bind(relation: int, question: Question) -> Plan:
     slots = tuple(None if place == question.asked else 0 for place in range(question.arity))
     builder = PlanBuilder()
     attributes = (0,) * (question.arity - 2)
-    builder.projection("x", relation, attributes, slots, question.asked, closed=True)
+    builder.add_projection("x", relation, attributes, slots, question.asked, closed=True)
     return builder.finish()
 
 
