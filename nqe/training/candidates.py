@@ -10,7 +10,7 @@ from torch import Tensor
 
 from nqe.graph.arrays import Integers
 from nqe.graph.ragged import Ragged, offsets, ranges
-from nqe.model.devices import moved
+from nqe.model.devices import move
 from nqe.training.loss import Targets
 
 MOST_TARGETS = 32
@@ -27,7 +27,7 @@ class Candidates:
 
     def to(self, device: torch.device) -> Candidates:
         """The same on a device."""
-        return self if device == self.targets.query.device else moved(self, device)
+        return self if device == self.targets.query.device else move(self, device)
 
 
 def one_answer(answers: Ragged, rng: np.random.Generator) -> Ragged:

@@ -11,7 +11,7 @@ import torch
 from nqe.errors import NqeError
 from nqe.graph.dataset import Dataset
 from nqe.model.checkpoint import Card
-from nqe.model.devices import device_of
+from nqe.model.devices import choose_device
 from nqe.model.model import Model
 from nqe.model.model_kinds import new_model
 from nqe.sampling.storage import check_fingerprint, digest_of
@@ -65,7 +65,7 @@ def train(
     if state.end == end_of(task.settings.train):
         return Trained(folder, state.step, 0, state.seconds, state.best)
     keep_memory()
-    with joined(device_of(task.settings.train.device)) as processes:
+    with joined(choose_device(task.settings.train.device)) as processes:
         return _trained(task, state, processes, on_step, began)
 
 
@@ -142,7 +142,7 @@ def _model(task: _Task) -> Model:
     names, settings = task.dataset.vocabulary, task.settings
     torch.manual_seed(settings.train.seed)
     model = new_model(settings.model, len(names.entities), len(names.relations), names)
-    return model.to(device_of(settings.train.device))
+    return model.to(choose_device(settings.train.device))
 
 
 def _opened(task: _Task, processes: Processes) -> Run:
