@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
+from nqe.answering.open_graph import open_dataset
 from nqe.cli import printing
-from nqe.cli.choices import FactsOption, GraphArgument, JsonOption, open_dataset
+from nqe.cli.options import FactsOption, GraphArgument, JsonOption
 
 
 def add_to(app: typer.Typer) -> None:

@@ -1,7 +1,7 @@
-"""Checkpoints: save a model as a folder and load it again, from a checkpoint or a RUN.
+"""Checkpoints: save a model as a folder and load it, from a checkpoint or a RUN.
 
 A checkpoint holds `config.json`, `model.safetensors`, the vocabulary (a graph folder without
-facts) and a README card. A RUN holds the checkpoints `best/` and `last/`, settings and metrics.
+facts) and a README card.
 """
 
 from __future__ import annotations
@@ -18,28 +18,15 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
 from nqe.errors import StorageError
-from nqe.folders import FolderKind
 from nqe.graph import storage
 from nqe.graph.vocabulary import Vocabulary
 from nqe.model.devices import choose_device
 from nqe.model.model import Model
 from nqe.model.model_kinds import new_model
+from nqe.run_folders import BEFORE_KINDS, CHECKPOINT, checkpoint_of
 from nqe.settings import ModelSettings, run_settings, to_json
 
-_BEFORE_KINDS = 2
-"""The version of checkpoints that do not name a kind of model: all of them are NQE models."""
-CHECKPOINT = FolderKind(
-    "nqe-checkpoint",
-    3,
-    "checkpoint",
-    "nqe train",
-    "train the model again",
-    "config.json",
-    older_versions=(_BEFORE_KINDS,),
-)
-RUN = FolderKind("nqe-run", 1, "run or checkpoint", "nqe train", "train the model again")
 WEIGHTS = "model.safetensors"
-BEST, LAST = "best", "last"
 
 
 @dataclass(frozen=True)
@@ -101,26 +88,9 @@ def load(path: str | Path, device: str = "auto") -> Model:
     return from_pretrained(checkpoint_of(Path(path)), device)
 
 
-def checkpoint_of(path: Path) -> Path:
-    """The checkpoint at a path: the path itself, or the best of a RUN, or else its last."""
-    if CHECKPOINT.is_one(path):
-        return path
-    RUN.manifest(path)
-    for name in (BEST, LAST):
-        if CHECKPOINT.is_one(path / name):
-            return path / name
-    raise StorageError(f"{path}: holds no checkpoint yet; continue with `nqe train --resume`")
-
-
-def run_manifest(path: str | Path) -> dict[str, Any] | None:
-    """The manifest of a RUN, or None for a checkpoint outside of a RUN."""
-    folder = Path(path)
-    return RUN.manifest(folder) if RUN.is_one(folder) else None
-
-
 def _model_settings(config: Mapping[str, Any], where: str) -> ModelSettings:
     given = config["model"]
-    if config["version"] == _BEFORE_KINDS and isinstance(given, Mapping):
+    if config["version"] == BEFORE_KINDS and isinstance(given, Mapping):
         given = {"kind": "nqe", **given}
     return run_settings({"model": given}, where).model
 

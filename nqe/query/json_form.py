@@ -1,7 +1,7 @@
-"""Queries as JSON, for clients and files.
+"""The JSON form of queries, for clients and files.
 
-A term is a name, or {"variable": "x"}. A formula is an atom (an object with relation, subject,
-object, and perhaps qualifiers and only), {"and": […]}, {"or": […]} or {"not": …}.
+A term is a name or {"variable": "x"}. A formula is {"and": […]}, {"or": […]}, {"not": …} or an
+atom: an object with relation, subject, object and, optionally, qualifiers and only.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Annotated, Any, assert_never
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, ValidationError
 
 from nqe.errors import QueryError
-from nqe.query.formula import And, Atom, Formula, Not, Or, Query, Term, Variable
+from nqe.query.formula import TOO_DEEP, And, Atom, Formula, Not, Or, Term, Variable
 
 
 class _Wire(BaseModel):
@@ -29,7 +29,7 @@ TermWire = VariableWire | str
 
 
 class QualifierWire(_Wire):
-    """An attribute and what it must have as value."""
+    """An attribute and the value that it must have."""
 
     attribute: str
     value: TermWire
@@ -84,13 +84,13 @@ class QueryWire(_Wire):
     formula: FormulaWire
 
 
-def to_json(query: Query) -> dict[str, Any]:
-    """The query as JSON data."""
-    return {"target": query.target.name, "formula": _formula_data(query.formula)}
+def to_json(target: Variable, formula: Formula) -> dict[str, Any]:
+    """A query as JSON data."""
+    return {"target": target.name, "formula": _formula_data(formula)}
 
 
-def from_json(data: Any) -> Query:
-    """The query of JSON data or of JSON text."""
+def from_json(data: Any) -> tuple[Variable, Formula]:
+    """The target and the formula of JSON data or JSON text."""
     try:
         content = json.loads(data) if isinstance(data, str | bytes) else data
         wire = QueryWire.model_validate(content)
@@ -98,11 +98,13 @@ def from_json(data: Any) -> Query:
         raise QueryError(f"query JSON: {_complaint(error)}") from None
     except ValueError as error:
         raise QueryError(f"query JSON: not JSON ({error})") from None
-    return Query(Variable(wire.target), _formula(wire.formula))
+    except RecursionError:
+        raise QueryError(f"query JSON: {TOO_DEEP}") from None
+    return Variable(wire.target), _formula(wire.formula)
 
 
 def _complaint(error: ValidationError) -> str:
-    """Where and what, without the names of our classes."""
+    """The place and the kind of the error, without the names of the classes in this file."""
     first = error.errors()[0]
     parts = [str(part) for part in first["loc"]]
     if any(part.endswith("Wire") or part == "str" for part in parts):

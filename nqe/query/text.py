@@ -1,8 +1,9 @@
-"""The text syntax of queries: parse and render, inverse to each other."""
+"""The text syntax of queries: parsing text and rendering formulas, inverse to each other."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any, assert_never
@@ -11,15 +12,12 @@ from lark import Lark, Token, Transformer, UnexpectedInput
 from lark.exceptions import VisitError
 
 from nqe.errors import QueryError
-from nqe.query.formula import And, Atom, Formula, Not, Or, Query, Term, Variable
+from nqe.query.formula import TOO_DEEP, And, Atom, Formula, Not, Or, Term, Variable
 
 KEYWORDS = frozenset({"and", "or", "not", "only"})
 _WORD = re.compile(r'[^\s()\[\],;:"&|!?]+')
 
-MAX_DEPTH = 100
-TOO_DEEP = f"the query is nested more than {MAX_DEPTH} deep; split it into smaller ones"
-
-# What a person calls the grammar's terminals.
+# How error messages call the grammar's terminals.
 _TERMINALS = {
     "_AND": "'and'",
     "_OR": "'or'",
@@ -37,20 +35,20 @@ _TERMINALS = {
 }
 
 
-def parse(text: str) -> Query:
-    """The query a text says, as `?x: borders(?x, France) and not speaks(?x, German)`."""
+def parse_text(text: str) -> tuple[Variable, Formula]:
+    """The target and the formula of a text such as `?x: borders(?x, France)`."""
     try:
-        query: Query = _Builder().transform(_parser().parse(text))
+        parsed: tuple[Variable, Formula] = _Builder().transform(_parser().parse(text))
     except UnexpectedInput as error:
         raise QueryError(_complaint(text, error)) from None
     except (RecursionError, VisitError):
         raise QueryError(TOO_DEEP) from None
-    return query
+    return parsed
 
 
-def render(query: Query) -> str:
-    """The query as text; brackets only where needed, `and or not only` in words."""
-    return f"{query.target}: {render_formula(query.formula)}"
+def render_query(targets: Iterable[Variable], formula: Formula) -> str:
+    """A query as text, with brackets only where they are needed."""
+    return f"{', '.join(map(str, targets))}: {render_formula(formula)}"
 
 
 def render_formula(formula: Formula) -> str:
@@ -77,7 +75,7 @@ def render_atom(atom: Atom) -> str:
 
 
 def render_term(term: Term) -> str:
-    """A variable or a name as text, quoted where it must be."""
+    """A variable, or a name, in quotes if it needs them."""
     return str(term) if isinstance(term, Variable) else _name(term)
 
 
@@ -100,10 +98,10 @@ def _parser() -> Lark:
 
 
 class _Builder(Transformer[Token, Any]):
-    """Makes formulas of the parser's tree."""
+    """Turns the parser's tree into a target and a formula."""
 
-    def query(self, children: list[Any]) -> Query:
-        return Query(Variable(children[0][1:]), children[1])
+    def query(self, children: list[Any]) -> tuple[Variable, Formula]:
+        return Variable(children[0][1:]), children[1]
 
     def disjunction(self, children: list[Any]) -> Or:
         return Or(tuple(children))
@@ -148,7 +146,7 @@ def _hint(shown: str, line: int, column: int, error: UnexpectedInput) -> str:
 
 
 def _complaint(text: str, error: UnexpectedInput) -> str:
-    """What is wrong where, the line with a caret under the place, and what was expected."""
+    """The place of the error, what was expected there, and the line with a caret below it."""
     line, column = error.line, error.column
     if line is None or line < 1 or getattr(getattr(error, "token", None), "type", "") == "$END":
         lines = text.rstrip().splitlines() or [""]

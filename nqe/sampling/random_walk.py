@@ -141,9 +141,11 @@ class _Walk:
                 return self._disjunction(shape, answer, came_from)
             case "Not":
                 inner = self.step(shape.inputs[0], answer, came_from)
-                return self.builder.connective(Op.NOT, self._name(), (inner,))
-            case _:
-                return self.builder.connective(Op.ANY, self._name(), ())
+                return self.builder.add_connective(Op.NOT, self._name(), (inner,))
+            case "Any":
+                return self.builder.add_connective(Op.ANY, self._name(), ())
+            case word:
+                raise ValueError(f"unknown operator '{word}' in a shape")
 
     def _conjunction(self, shape: Shape, answer: int | None, came_from: int | None) -> int:
         """Parts that share the answer; a `not` is walked from another answer of the others."""
@@ -157,7 +159,7 @@ class _Walk:
                 other = self._another_answer(list(numbers.values()), common)
                 numbers[place] = self.step(one, other, None)
         inputs = tuple(numbers[place] for place in range(len(shape.inputs)))
-        return self.builder.connective(Op.AND, self._name(), inputs)
+        return self.builder.add_connective(Op.AND, self._name(), inputs)
 
     def _another_answer(self, steps: Sequence[int], answer: int) -> int | None:
         """An entity that all these steps have, but the answer: so that the `not` matters."""
@@ -182,7 +184,7 @@ class _Walk:
             self.step(one, answer if place == holding else None, came_from)
             for place, one in enumerate(shape.inputs)
         )
-        return self.builder.connective(Op.OR, self._name(), inputs)
+        return self.builder.add_connective(Op.OR, self._name(), inputs)
 
     def _projection(self, shape: Shape, answer: int | None, came_from: int | None) -> int:
         """A fact with the answer in a slot; some of its other slots become variables."""
@@ -202,7 +204,7 @@ class _Walk:
             None if place == asked or place in chosen else entities[place] for place in kept
         )
         attributes = tuple(pairs[p - FIRST_QUALIFIER][0] for p in kept if p >= FIRST_QUALIFIER)
-        return self.builder.projection(
+        return self.builder.add_projection(
             self._name(), relation, attributes, slots, kept.index(asked), closed, inputs
         )
 

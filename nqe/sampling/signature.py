@@ -9,7 +9,7 @@ from nqe.graph.pattern import FIRST_QUALIFIER
 from nqe.query.plan import Op, Plan, Step
 
 
-def signature(plan: Plan) -> bytes:
+def signature_of(plan: Plan) -> bytes:
     """Equal for queries that differ in names of variables and in order alone."""
     return blake2b(_texts(plan)[-1].encode(), digest_size=16).digest()
 

@@ -17,9 +17,9 @@ from nqe.query.step_table import StepTable
 def nested() -> Plan:
     """A projection of projections: P(P(), P())."""
     builder = PlanBuilder()
-    first = builder.projection("y", 1, (), (3, None), 1, False)
-    second = builder.projection("z", 2, (4, 4), (None, 1, 2, 2), 0, True)
-    builder.projection("x", 0, (1,), (None, None, None), 2, True, ((0, first), (1, second)))
+    first = builder.add_projection("y", 1, (), (3, None), 1, False)
+    second = builder.add_projection("z", 2, (4, 4), (None, 1, 2, 2), 0, True)
+    builder.add_projection("x", 0, (1,), (None, None, None), 2, True, ((0, first), (1, second)))
     return builder.finish()
 
 

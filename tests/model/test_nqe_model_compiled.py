@@ -24,10 +24,10 @@ def _reset_compiler() -> Iterator[None]:
 def mixed_plans() -> list[Plan]:
     """Plans with padding, a projection of a projection, all connectives and Any."""
     builder = PlanBuilder()
-    below = builder.projection("y", 1, (), (3, None), 1, False)
-    above = builder.projection("x", 0, (1,), (None, None, 4), 0, True, ((1, below),))
-    anything = builder.connective(Op.ANY, "x", ())
-    builder.connective(Op.AND, "x", (above, anything))
+    below = builder.add_projection("y", 1, (), (3, None), 1, False)
+    above = builder.add_projection("x", 0, (1,), (None, None, 4), 0, True, ((1, below),))
+    anything = builder.add_connective(Op.ANY, "x", ())
+    builder.add_connective(Op.AND, "x", (above, anything))
     return [
         atom(4, 3),
         negated(Op.OR, [atom(2), atom(3, 1)]),

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import count, product
 
+from hypothesis import reject
 from hypothesis import strategies as st
 from strategies import entity_ids, relation_ids
 
+from nqe.errors import QueryError
 from nqe.graph import Graph
-from nqe.query import And, Atom, Not, Or, Query, Variable
-from nqe.query.formula import Formula, Term, conjuncts
+from nqe.query import And, Atom, Not, Or, Query, QueryGraph, Variable, variables
+from nqe.query.formula import Formula, Term, split_and
 
 TARGET = Variable("x")
 
@@ -74,18 +76,49 @@ def _atoms(
     return And((atom, *below)) if below else atom
 
 
+@st.composite
+def query_graphs(draw: st.DrawFn) -> QueryGraph:
+    """A query graph with one or two targets, whose variables need not form a tree."""
+    targets = variables("x y")[: draw(st.integers(1, 2))]
+    formula = draw(st.recursive(_tangled_atoms, _connect, max_leaves=5))
+    try:
+        return QueryGraph.of(targets, formula)
+    except QueryError:
+        reject()
+
+
+_tangled_atoms = st.builds(
+    Atom,
+    relation_ids,
+    st.sampled_from(variables("x x y")),
+    st.one_of(st.sampled_from(variables("y z")), entity_ids),
+    st.lists(st.tuples(relation_ids, st.sampled_from(variables("x y z"))), max_size=1).map(tuple),
+    st.booleans(),
+)
+
+
+def _connect(inner: st.SearchStrategy[Formula]) -> st.SearchStrategy[Formula]:
+    parts = st.lists(inner, min_size=2, max_size=3).map(tuple)
+    return st.one_of(st.builds(And, parts), st.builds(Or, parts), st.builds(Not, inner))
+
+
 def answers(query: Query, graph: Graph) -> list[str]:
-    """The entities that make the formula true, each tried."""
+    """The entities that make the formula true, found by trying each."""
+    return [entity for (entity,) in answer_rows(query.graph, graph)]
+
+
+def answer_rows(query: QueryGraph, graph: Graph) -> list[tuple[str, ...]]:
+    """The combinations of entities that make the query true, found by trying each."""
     return [
-        name
-        for name in graph.vocabulary.entities.ids
-        if _holds(query.formula, {query.target: name}, graph)
+        row
+        for row in product(graph.vocabulary.entities.ids, repeat=len(query.targets))
+        if _holds(query.formula, dict(zip(query.targets, row, strict=True)), graph)
     ]
 
 
 def _holds(formula: Formula, values: Mapping[Variable, str], graph: Graph) -> bool:
     """Whether some values of the variables bound here make all conjuncts true."""
-    parts = list(conjuncts(formula))
+    parts = list(split_and(formula))
     bound = {
         t for part in parts if isinstance(part, Atom) for t in part.terms if isinstance(t, Variable)
     }

@@ -6,7 +6,7 @@ import pytest
 
 from nqe.errors import QueryError
 from nqe.query import parse
-from nqe.query.compiler import operators
+from nqe.query.compiler import compile_tree
 
 
 @pytest.mark.parametrize(
@@ -31,7 +31,7 @@ from nqe.query.compiler import operators
 )
 def test_what_has_no_meaning_is_refused_with_its_own_message(text: str, message: str) -> None:
     with pytest.raises(QueryError, match=message):
-        operators(parse(text))
+        compile_tree(parse(text).graph)
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,9 @@ from strategies import ENTITIES, RELATIONS, small_facts
 
 from nqe.errors import NqeError, QueryError, TooManyBindings
 from nqe.graph import Dataset, Fact, Graph
+from nqe.graph.fact_source import FactSource
 from nqe.query import And, Not, Or, Query, bind, execute, execute_many
-from nqe.query.formula import variables_of
+from nqe.query.formula import find_variables
 
 # A fact of every name, so that random queries always bind.
 EVERY_NAME = [Fact(name, RELATIONS[0], ENTITIES[0]) for name in ENTITIES] + [
@@ -29,7 +30,7 @@ def graph_of(facts: list[Fact]) -> Graph:
 
 def few_variables(query: Query) -> bool:
     """Whether enumeration ends soon."""
-    return len(variables_of(query.formula)) <= 4
+    return len(find_variables(query.formula)) <= 4
 
 
 @given(fact_lists, queries().filter(few_variables))
@@ -120,6 +121,31 @@ def test_a_query_means_what_it_says(query: str, expected: set[str]) -> None:
 def test_a_data_set_is_asked_over_all_its_splits() -> None:
     dataset = Dataset.of({"train": FILMS[:3], "test": FILMS[3:]})
     assert execute("?x: born(?x, Rome)", dataset).ids == ["Ann", "Cid"]
+
+
+class OnlyFacts:
+    """A fact source that has nothing but the interface."""
+
+    def __init__(self, graph: Graph) -> None:
+        for name in (
+            "vocabulary",
+            "entity_count",
+            "relation_count",
+            "match_one",
+            "match_many",
+            "matches",
+            "fact",
+        ):
+            setattr(self, name, getattr(graph, name))
+
+
+def test_the_exact_runners_and_proofs_need_only_a_fact_source() -> None:
+    query = "?x: award(?x, Prize; with: ?y) and born(?y, Oslo) and not born(?x, Oslo)"
+    source: FactSource = OnlyFacts(Graph.of(FILMS))  # type: ignore[assignment]
+    result = execute(query, source)
+    assert result.ids == ["Ann"]
+    assert execute_many([query], source)[0].ids == ["Ann"]
+    assert str(result.proof("Ann")) == str(execute(query, Graph.of(FILMS)).proof("Ann"))
 
 
 def test_a_step_that_would_look_at_too_many_facts_is_refused() -> None:

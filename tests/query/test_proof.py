@@ -11,7 +11,7 @@ from nqe.errors import NqeError
 from nqe.graph import Fact, Graph
 from nqe.query import Query, execute
 from nqe.query.plan import Op
-from nqe.query.proof import Proof
+from nqe.query.reason import Reason
 
 
 @given(fact_lists, positive_queries())
@@ -34,7 +34,7 @@ def test_every_answer_has_a_proof_that_covers_its_plan(facts: list[Fact], query:
         _check(proof)
 
 
-def _check(proof: Proof) -> None:
+def _check(proof: Reason) -> None:
     assert (proof.row is not None) == (proof.op == Op.PROJECTION)
     assert bool(proof.parts) <= (proof.op not in (Op.NOT, Op.ANY))
     for part in proof.parts:
@@ -60,6 +60,16 @@ def test_a_proof_reads_as_the_reasons_step_by_step() -> None:
     told = result.proof("Ann").to_json()
     assert told["because"][0]["fact"]["subject"] == "Ann"
     assert told["because"][1]["absent"] == "born(Ann, Oslo)"
+
+
+def test_a_proof_is_a_reason_in_which_everything_is_certain() -> None:
+    proof = execute("?x: award(?x, Prize; with: ?y) and born(?y, Oslo)", Graph.of(FILMS)).proof(
+        "Ann"
+    )
+    assert proof.certain
+    assert proof.stated
+    assert proof.weakest() is None
+    assert proof.to_json()["atom"] == "award(Ann, Prize; with: ?y)"
 
 
 def test_what_is_no_answer_has_no_proof() -> None:

@@ -8,8 +8,8 @@ from hypothesis import given
 
 from nqe.errors import QueryError
 from nqe.query import SHAPES, Query
-from nqe.query.compiler import operators
-from nqe.query.shapes import NEGATIVE, POSITIVE, name_of, parse_shape, shape_of
+from nqe.query.compiler import compile_tree
+from nqe.query.shapes import NEGATIVE, POSITIVE, Shape, parse_shape
 
 
 def test_there_are_eleven_positive_shapes_and_five_with_negation() -> None:
@@ -19,18 +19,18 @@ def test_there_are_eleven_positive_shapes_and_five_with_negation() -> None:
 
 @pytest.mark.parametrize("name", SHAPES)
 def test_every_shape_has_one_name_and_parses_from_its_tree(name: str) -> None:
-    assert name_of(parse_shape(SHAPES[name])) == name
+    assert parse_shape(SHAPES[name]).name == name
     assert str(parse_shape(name)) == SHAPES[name]
 
 
 def test_the_order_of_inputs_does_not_change_the_name() -> None:
-    assert name_of(parse_shape("And(Not(P()), P(P()))")) == "pin"
-    assert name_of(parse_shape("And(P(), P(P()))")) == "pi"
+    assert parse_shape("And(Not(P()), P(P()))").name == "pin"
+    assert parse_shape("And(P(), P(P()))").name == "pi"
 
 
 @given(queries())
 def test_any_shape_can_be_written_and_parsed(query: Query) -> None:
-    shape = shape_of(operators(query))
+    shape = Shape.of(compile_tree(query.graph))
     assert parse_shape(str(shape)) == shape
 
 

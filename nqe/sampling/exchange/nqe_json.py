@@ -21,7 +21,7 @@ from nqe.graph.dataset import SPLITS
 from nqe.graph.ragged import Ragged
 from nqe.graph.vocabulary import Vocabulary
 from nqe.query.plan import Plan
-from nqe.query.shapes import Shape, name_of, parse_shape
+from nqe.query.shapes import Shape, parse_shape
 from nqe.query.step_table import StepTable
 from nqe.sampling.exchange.nqe_json_query import (
     VARIABLE,
@@ -121,8 +121,8 @@ def _shape_name(folder: str, shape: Shape) -> str:
     try:
         meant = parse_shape(folder)
     except QueryError:
-        return name_of(shape)
-    return folder if meant.sorted() == shape.sorted() else name_of(shape)
+        return shape.name
+    return folder if meant.sorted() == shape.sorted() else shape.name
 
 
 def write_published(

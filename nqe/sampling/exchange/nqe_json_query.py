@@ -127,7 +127,7 @@ class _Reading:
                 "direct and not take one, and and or take more"
             )
         steps = tuple(map(self.variable, inputs))
-        return self.builder.connective(LOGICS[word], f"v{2 * k + 1}", steps)
+        return self.builder.add_connective(LOGICS[word], f"v{2 * k + 1}", steps)
 
     def _variables(self, holder: Mapping[str, Any], where: str, before: int) -> list[int]:
         numbers: list[int] = _member(holder, "in_vars", list, where)
@@ -157,7 +157,7 @@ class _Reading:
         main, *attributes = (_number(relation, token, where) for token in tokens[1::2])
         steps = tuple(zip(filled, map(self.variable, inputs), strict=True))
         name = f"v{2 * k}"
-        return self.builder.projection(name, main, tuple(attributes), slots, asked, True, steps)
+        return self.builder.add_projection(name, main, tuple(attributes), slots, asked, True, steps)
 
 
 def _tokens(hrf: Mapping[str, Any], where: str) -> list[Any]:

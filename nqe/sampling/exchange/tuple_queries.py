@@ -20,7 +20,6 @@ import numpy as np
 
 from nqe.errors import InputError
 from nqe.graph.dataset import SPLITS, Dataset
-from nqe.graph.graph import Graph
 from nqe.graph.ragged import Ragged, offsets
 from nqe.query.exact_batch import run_table
 from nqe.sampling.exchange.betae import read_betae
@@ -28,9 +27,13 @@ from nqe.sampling.exchange.query2box import read_query2box
 from nqe.sampling.exchange.tuple_files import Answers, NestedFolder, Task
 from nqe.sampling.exchange.tuple_graph import from_answers, from_files
 from nqe.sampling.exchange.tuple_structures import Misshapen
-from nqe.sampling.hard_answers import Worlds, hard_and_easy, missing_links, target_sets
+from nqe.sampling.hard_answers import (
+    SplitGraphs,
+    count_missing_links,
+    extract_answers,
+    split_answers,
+)
 from nqe.sampling.query_table import QueryTable, concatenate
-from nqe.sampling.sampler import WORLDS
 
 # Queries are answered so many at a time.
 BLOCK = 2_000
@@ -71,21 +74,13 @@ def _read(content: NestedFolder) -> tuple[Dataset, dict[str, QueryTable]]:
 def with_missing_links(dataset: Dataset, tables: Mapping[str, QueryTable]) -> dict[str, QueryTable]:
     """The same queries, each hard answer with the number of facts it needs that are not known."""
     return {
-        split: _with_links(table, worlds(dataset, split)) if WORLDS[split][1] else table
+        split: table if split == "train" else _with_links(table, _graphs_of(dataset, split))
         for split, table in tables.items()
     }
 
 
-def worlds(dataset: Dataset, split: str) -> Worlds:
-    """The graphs by which a split's queries are answered; of training ones nothing is known."""
-    full, known = WORLDS[split]
-    return Worlds(_graph(dataset, known or ""), _graph(dataset, full))
-
-
-def _graph(dataset: Dataset, facts: str) -> Graph:
-    """The facts of those of the splits that the data set has."""
-    present = [name for name in facts.split(",") if name in dataset.splits]
-    return dataset.known(",".join(present) or "none")
+def _graphs_of(dataset: Dataset, split: str) -> SplitGraphs:
+    return SplitGraphs(dataset.known_for(split), dataset.full_for(split))
 
 
 def _content(folder: Path) -> NestedFolder:
@@ -133,15 +128,17 @@ def _completed(task: Task, table: QueryTable, dataset: Dataset) -> QueryTable:
     """The queries with the answers that no file told, by the exact engine."""
     if task.easy is not None and task.hard is not None:
         return table
-    graphs = worlds(dataset, task.split)
+    graphs = _graphs_of(dataset, task.split)
     blocks = [_answered(block, task, graphs) for block in _blocks(table)]
     return concatenate(blocks) if blocks else table
 
 
-def _answered(table: QueryTable, task: Task, graphs: Worlds) -> QueryTable:
+def _answered(table: QueryTable, task: Task, graphs: SplitGraphs) -> QueryTable:
     """A block with all its answers; hard ones that a file told stay."""
-    full, known = (target_sets(run_table(table.plans, one)) for one in (graphs.full, graphs.known))
-    hard, easy = hard_and_easy(full, known)
+    full, known = (
+        extract_answers(run_table(table.plans, one)) for one in (graphs.full, graphs.known)
+    )
+    hard, easy = split_answers(full, known)
     return table.with_answers(Ragged.of(easy), Ragged.of(hard) if task.hard is None else table.hard)
 
 
@@ -150,7 +147,7 @@ def _blocks(table: QueryTable) -> list[QueryTable]:
     return [table.take(rows[start : start + BLOCK]) for start in range(0, len(table), BLOCK)]
 
 
-def _with_links(table: QueryTable, graphs: Worlds) -> QueryTable:
-    links = [missing_links(one.plans, graphs, one.hard) for one in _blocks(table)]
+def _with_links(table: QueryTable, graphs: SplitGraphs) -> QueryTable:
+    links = [count_missing_links(one.plans, graphs, one.hard) for one in _blocks(table)]
     nothing = np.zeros(0, dtype=np.int64)
     return replace(table, missing=Ragged(table.hard.offset, np.concatenate([nothing, *links])))

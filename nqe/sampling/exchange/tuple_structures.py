@@ -19,7 +19,6 @@ import numpy as np
 from nqe.graph.arrays import Booleans, Integers
 from nqe.graph.pattern import OBJECT, SUBJECT, Kind
 from nqe.query.plan import Op, Plan, PlanBuilder
-from nqe.query.shapes import name_of
 from nqe.query.step_table import StepTable
 
 Nested = Any
@@ -64,7 +63,7 @@ class Structure:
     @cached_property
     def shape_name(self) -> str:
         """The name of the shape."""
-        return name_of(self.plan.shape)
+        return self.plan.shape_name
 
     def matrix(self, queries: Sequence[Nested], numbers: Numbers) -> Integers:
         """The numbers of all queries, a row a query and a column a letter; checked."""
@@ -142,10 +141,10 @@ def _steps(form: Nested, builder: PlanBuilder, places: Iterator[int]) -> int:
         case (*parts, ("u",)) if len(parts) > 1:
             inputs = tuple(_steps(part, builder, places) for part in parts)
             next(places)
-            return builder.connective(Op.OR, "x", inputs)
+            return builder.add_connective(Op.OR, "x", inputs)
         case (tuple(), tuple(), *_):
             inputs = tuple(_steps(part, builder, places) for part in form)
-            return builder.connective(Op.AND, "x", inputs)
+            return builder.add_connective(Op.AND, "x", inputs)
         case _:
             raise Misshapen(f"the structure {form!r:.100} has no meaning")
 
@@ -156,7 +155,7 @@ def _chain(step: int, letters: Sequence[str], builder: PlanBuilder, places: Iter
         if letter == "r":
             step = _projection(builder, place, (None, None), ((SUBJECT, step),))
         elif letter == "n":
-            step = builder.connective(Op.NOT, "x", (step,))
+            step = builder.add_connective(Op.NOT, "x", (step,))
         else:
             raise Misshapen(f"a chain has the letter '{letter}'; it may have r and n")
     return step
@@ -168,4 +167,4 @@ def _projection(
     slots: tuple[int | None, int | None],
     inputs: tuple[tuple[int, int], ...],
 ) -> int:
-    return builder.projection("x", relation, (), slots, OBJECT, False, inputs)
+    return builder.add_projection("x", relation, (), slots, OBJECT, False, inputs)

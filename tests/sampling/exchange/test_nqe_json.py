@@ -24,7 +24,7 @@ from nqe.query.step_table import StepTable
 from nqe.sampling import Walker
 from nqe.sampling.exchange import read_published, write_published
 from nqe.sampling.query_table import QueryTable
-from nqe.sampling.signature import signature
+from nqe.sampling.signature import signature_of
 
 ATLAS = nqe.demo_dataset()
 VOCABULARY = ATLAS.vocabulary
@@ -64,7 +64,7 @@ def contents(table: QueryTable) -> list[tuple[Any, ...]]:
     rows = (
         (
             table.shape[i],
-            signature(table.plans.plan(i)),
+            signature_of(table.plans.plan(i)),
             table.easy[i].tolist(),
             table.hard[i].tolist(),
         )
@@ -148,8 +148,8 @@ def test_an_open_atom_and_a_variable_nobody_restricts_are_refused(tmp_path: Path
     with pytest.raises(StorageError, match="the shape 2i has an open atom"):
         write_published({"train": table}, VOCABULARY, tmp_path / "out")
     builder = PlanBuilder()
-    anything = builder.connective(Op.ANY, "y", ())
-    builder.projection("x", 0, (), (None, None), 1, True, ((0, anything),))
+    anything = builder.add_connective(Op.ANY, "y", ())
+    builder.add_projection("x", 0, (), (None, None), 1, True, ((0, anything),))
     table = table_of([builder.finish()])
     with pytest.raises(StorageError, match=r"the shape P\(Any\(\)\) has a variable that nobody"):
         write_published({"train": table}, VOCABULARY, tmp_path / "out")

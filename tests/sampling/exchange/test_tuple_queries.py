@@ -23,8 +23,7 @@ from nqe.sampling import Walker
 from nqe.sampling.exchange import read_nested, safe_pickle, with_missing_links, write_nested
 from nqe.sampling.exchange.tuple_structures import Misshapen, Structure
 from nqe.sampling.query_table import QueryTable
-from nqe.sampling.sampler import WORLDS
-from nqe.sampling.signature import signature
+from nqe.sampling.signature import signature_of
 
 Read = tuple[Dataset, dict[str, QueryTable]]
 QUERY2BOX = "queries/query2box-fb15k-237"
@@ -34,11 +33,8 @@ BINARY = tuple(name for name in SHAPES if not name.endswith("cp"))
 
 def answers(dataset: Dataset, split: str, table: QueryTable, row: int) -> tuple[set[int], set[int]]:
     """The easy and hard answers of a query by the exact engine, one query at a time."""
-    full, known = WORLDS[split]
-    every = set(execute(table.plans.plan(row), dataset.known(full)).answers.tolist())
-    if known is None:
-        return every, set()
-    before = set(execute(table.plans.plan(row), dataset.known(known)).answers.tolist())
+    every = set(execute(table.plans.plan(row), dataset.full_for(split)).answers.tolist())
+    before = set(execute(table.plans.plan(row), dataset.known_for(split)).answers.tolist())
     return every & before, every - before
 
 
@@ -76,14 +72,13 @@ class TestQuery2Box:
         dataset, tables = read
         table = tables[split]
         by_shape = np.array(table.shape)
-        worlds = {name: dataset.known(name) for one in WORLDS.values() for name in one if name}
-        full, known = WORLDS[split]
+        full, known = dataset.full_for(split), dataset.known_for(split)
         for shape in dict.fromkeys(table.shape):
             rows = np.flatnonzero(by_shape == shape)
             for row in rows[:: len(rows) // 30].tolist():
                 plan = table.plans.plan(row)
-                every = set(execute(plan, worlds[full]).answers.tolist())
-                before = set(execute(plan, worlds[known]).answers.tolist()) if known else every
+                every = set(execute(plan, full).answers.tolist())
+                before = set(execute(plan, known).answers.tolist())
                 easy, hard = told(table, row)
                 assert hard == every - before
                 assert easy == every & before or self._left_out(dataset, split, table, row)
@@ -233,7 +228,7 @@ def small_dataset(seed: int, entities: int = 8) -> Dataset:
 
 def table_of(dataset: Dataset, split: str, shapes: tuple[str, ...], match: str) -> QueryTable:
     """A query or two of each shape with its answers."""
-    walker = Walker(dataset.known(WORLDS[split][0]), match)
+    walker = Walker(dataset.full_for(split), match)
     drawn = (walker.draw(parse_shape(s), np.random.default_rng(i)) for s in shapes for i in (1, 2))
     plans = [plan for plan in drawn if plan is not None]
     names = tuple(plan.shape_name for plan in plans)
@@ -252,7 +247,7 @@ def contents(table: QueryTable) -> set[tuple[Any, ...]]:
     return {
         (
             open_table.shape[row],
-            signature(open_table.plans.plan(row)),
+            signature_of(open_table.plans.plan(row)),
             *(tuple(sorted(one)) for one in told(table, row)),
         )
         for row in range(len(table))
