@@ -48,7 +48,7 @@ class StepSets:
         return self.pool[ranges(self.start[steps], self.length[steps])]
 
     def store(self, steps: Integers, owner: Integers, members: Integers) -> None:
-        """Store the sets of some steps; `owner` is the place in `steps` of each member, ascending."""
+        """Store the sets of steps; `owner` is the place in `steps` of each member, ascending."""
         counts = np.bincount(owner, minlength=len(steps))
         self.start[steps] = len(self.pool) + offsets(counts)[:-1]
         self.length[steps] = counts
