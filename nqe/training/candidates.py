@@ -14,7 +14,7 @@ from nqe.model.devices import moved
 from nqe.training.loss import Targets
 
 MAX_SURE_ANSWERS = 32
-"""If a query has more answers, only this many are certain to be among the sampled entities."""
+"""Of a query with more answers, this many are drawn, with repetitions, for the candidates."""
 
 
 @dataclass(frozen=True, eq=False)
