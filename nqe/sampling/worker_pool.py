@@ -150,7 +150,7 @@ def open_pool(worker: Worker, count: int | None = None) -> Iterator[WorkerPool]:
 def open_background_pool(
     dataset: Dataset, settings: SamplingSettings, count: int
 ) -> Iterator[WorkerPool]:
-    """Open a pool of processes, at least one, for the time of a block; unfinished tasks are lost."""
+    """Open a pool of processes for the time of a block; tasks unfinished at its end are lost."""
     pool = SpawnedPool(dataset, settings, count)
     try:
         yield pool
