@@ -55,9 +55,9 @@ class Quota:
         return self.count < self.wanted and self._barren < BARREN and patient
 
     def blocks_to_try(self) -> int:
-        """How many blocks to make next: two to learn what they yield, then what is lacking."""
+        """How many blocks to make next: one to learn what it yields, then what is lacking."""
         if not self.next_block:
-            return 2
+            return 1
         rate = max(self.count / self.next_block, 1)
         most = BALANCED_BLOCKS - self.next_block if self.balanced else 64
         return int(min(np.ceil((self.wanted - self.count) / rate), most))
