@@ -17,6 +17,7 @@ from cache import why_unusable
 from machine import arguments, benchmark_data, describe, markdown_table, write_result
 from trained import Shared
 
+import nqe
 from nqe.answering import Answerer, HybridOptions
 from nqe.graph import Dataset, Graph
 from nqe.graph.fact_columns import Facts
@@ -58,12 +59,12 @@ def open_answerer(shared: Shared) -> tuple[Answerer, str]:
     """A trained answerer, or one with random weights; and which of them it is, in words."""
     reason = why_unusable(shared.run, shared.run_stamp)
     if reason is None:
-        answerer = Answerer.load(shared.run, shared.dataset, facts=FACTS)
+        answerer = nqe.open(shared.run, graph=shared.dataset, facts=FACTS)
         return answerer, "the model of `hybrid_quality.py`"
     print(f"{shared.run}: not used, because {reason}")
     names = shared.dataset.vocabulary
     model = new_model(ModelSettings(), len(names.entities), len(names.relations), names)
-    return Answerer(model, shared.dataset, facts=FACTS), "a model with random weights"
+    return Answerer(shared.dataset, model, facts=FACTS), "a model with random weights"
 
 
 def test_queries(shared: Shared, count: int) -> QueryTable:
@@ -137,7 +138,7 @@ def growth_times(entities: int) -> list[float]:
     """The times of a 2p and of a 3p question, each by embedding and by hybrid."""
     torch.manual_seed(0)
     model = new_model(ModelSettings(width=WIDTH, layers=2, feed_forward=128), entities, RELATIONS)
-    answerer = Answerer(model, synthetic(entities), options=HybridOptions(least=0.0))
+    answerer = Answerer(synthetic(entities), model, options=HybridOptions(least=0.0))
     times = []
     for query in (
         "?x: r1(?y, ?x) and r0(e1, ?y)",

@@ -22,7 +22,7 @@ from machine import (
 from nqe.graph import Graph
 from nqe.query import SHAPES, Plan, execute, execute_many
 from nqe.query.shapes import POSITIVE, parse_shape
-from nqe.query.sparql import sparql
+from nqe.query.sparql import write_sparql
 from nqe.sampling import Walker
 from nqe.writers.rdf import ENTITY, statement_lines
 
@@ -89,7 +89,7 @@ def measure_shape(graph: Graph, store: pyoxigraph.Store, plans: list[Plan]) -> M
     """Time both engines on each query, and check that they give the same answers."""
     ours, theirs = [], []
     for plan in plans:
-        text = sparql(plan, graph.vocabulary)
+        text = write_sparql(plan.query(graph.vocabulary).graph, graph.vocabulary)
         found = {row[0].value.removeprefix(ENTITY) for row in store.query(text)}
         if found != set(execute(plan, graph).ids):
             raise SystemExit(f"the engines disagree about {plan.query(graph.vocabulary)}")

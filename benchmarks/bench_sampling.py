@@ -21,8 +21,7 @@ from machine import (
 from nqe.cores import usable_cores
 from nqe.graph import Dataset
 from nqe.query import execute_many
-from nqe.sampling import QuerySet, preset, sample, save_queries
-from nqe.sampling.sampler import WORLDS
+from nqe.sampling import QuerySet, choose_preset, sample, save_queries
 from nqe.settings import SamplingSettings
 
 PRESET = "wd50k-nfol"
@@ -46,7 +45,7 @@ def check(dataset: Dataset, queries: QuerySet) -> int:
     """Answer a random part of the queries again and compare; gives how many."""
     rng, checked = np.random.default_rng(1), 0
     for split, table in queries.splits.items():
-        full, known = (dataset.known(facts or "none") for facts in WORLDS[split])
+        full, known = dataset.full_for(split), dataset.known_for(split)
         rows = rng.choice(len(table), min(CHECKED, len(table)), replace=False)
         plans = [table.plans.plan(int(row)) for row in rows]
         pairs = zip(rows, execute_many(plans, full), execute_many(plans, known), strict=True)
@@ -105,7 +104,9 @@ def rows_of(measured: Measured) -> list[tuple[str, ...]]:
 def main() -> None:
     quick = arguments(__doc__).parse_args().quick
     before = matrix_multiply_rate()
-    queries, measured = measure(benchmark_data(quick=quick), QUICK if quick else preset(PRESET))
+    queries, measured = measure(
+        benchmark_data(quick=quick), QUICK if quick else choose_preset(PRESET)
+    )
     counts = [(split, f"{len(table):,}") for split, table in queries.splits.items()]
     text = (
         f"# Sampling {PRESET} from WD50K\n\n`python benchmarks/bench_sampling.py`\n\n"

@@ -29,10 +29,10 @@ from nqe.model import new_model
 from nqe.sampling import QueryTable, sample
 from nqe.sampling.one_hop import closed_queries
 from nqe.settings import ModelSettings, SamplingSettings, TrainSettings
-from nqe.training.candidates import all_entities, sampled_entities
+from nqe.training.candidates import sample_entities, take_all_entities
 from nqe.training.loss import SoftmaxLoss
-from nqe.training.memory import keep_memory
-from nqe.training.optimizer import Weights
+from nqe.training.memory import keep_freed_memory
+from nqe.training.optimizer import Optimizer
 
 RESEARCH_RATE, RESEARCH_MULTIPLY = 38.0, 185.0
 PUBLISHED = ModelSettings(width=256, layers=16, heads=8, feed_forward=512)
@@ -73,7 +73,7 @@ class Steps:
         torch.manual_seed(0)
         names = dataset.vocabulary
         self.model = new_model(settings, len(names.entities), len(names.relations))
-        self.weights = Weights(self.model, TrainSettings())
+        self.optimizer = Optimizer(self.model, TrainSettings())
         self.loss = SoftmaxLoss(0.1, self.model.entity_count)
         self.candidates = candidates
         self.rng = np.random.default_rng(0)
@@ -81,9 +81,9 @@ class Steps:
     def step(self, table: QueryTable) -> None:
         """Make one training step on these queries."""
         chosen = (
-            all_entities(table.easy)
+            take_all_entities(table.easy)
             if self.candidates is None
-            else sampled_entities(
+            else sample_entities(
                 table.easy, table.easy, self.model.entity_count, self.candidates, self.rng
             )
         )
@@ -91,8 +91,8 @@ class Steps:
         comparison = self.model.compare(table.plans, chosen.entities)
         loss = self.loss(comparison, chosen.targets, 1 / len(table), chosen.weight)
         loss.backward()
-        self.weights.clip()
-        self.weights.step(1e-4, 1)
+        self.optimizer.clip_gradients()
+        self.optimizer.step(1e-4, 1)
 
 
 def flops(settings: ModelSettings, tables: Sequence[QueryTable], entities: int) -> float:
@@ -102,7 +102,7 @@ def flops(settings: ModelSettings, tables: Sequence[QueryTable], entities: int) 
     and everything else only for the masked ones.
     """
     queries = sum(len(table) for table in tables)
-    elements = sum(2 * int(table.arities().values.sum()) - len(table) for table in tables)
+    elements = sum(2 * int(table.plans.arities.values.sum()) - len(table) for table in tables)
     width, inner = settings.width, settings.feed_forward
     maps, rest = 3 * width * width, width * width + 2 * width * inner
     encoder = (settings.layers - 1) * elements * (maps + rest)
@@ -117,7 +117,7 @@ def rows_as_drawn(table: QueryTable) -> np.ndarray:
     at a time.
     """
     rows = np.repeat(np.arange(len(table)), table.easy.lengths)
-    rows = rows[table.arities().values[rows] <= MOST_ARITY]
+    rows = rows[table.plans.arities.values[rows] <= MOST_ARITY]
     return np.random.default_rng(0).permutation(rows)
 
 
@@ -192,7 +192,7 @@ def mixed_against_grouped(dataset: Dataset, sizes: Sizes) -> tuple[float, float]
 def main() -> None:
     quick = arguments(__doc__).parse_args().quick
     sizes = QUICK if quick else Sizes()
-    keep_memory()
+    keep_freed_memory()
     dataset = benchmark_data(quick=quick)
     published, ratio = published_size(dataset, sizes)
     default = default_size(dataset, sizes)

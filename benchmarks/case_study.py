@@ -13,6 +13,7 @@ import numpy as np
 from machine import ROOT, arguments, benchmark_data, describe, markdown_table, write_result
 from trained import Shared
 
+import nqe
 from nqe.answering import MODES, Answerer, explain
 from nqe.answering.answer_drawing import picture
 from nqe.graph import Dataset
@@ -70,7 +71,7 @@ def main() -> None:
         return
     row = int(np.flatnonzero(np.array(table.shape) == SHAPE)[0]) if options.quick else rows[CHOSEN]
     plan = table.plans.plan(row)
-    answerer = Answerer.load(shared.use_run(), dataset, facts="train,valid")
+    answerer = nqe.open(shared.use_run(), graph=dataset, facts="train,valid")
     hard = dataset.vocabulary.entities.ids[int(table.hard[row][0])]
     explanation = explain(answerer, plan, hard, truth=dataset.graph)
     if not options.quick:

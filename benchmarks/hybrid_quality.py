@@ -24,7 +24,8 @@ from machine import (
 )
 from trained import Shared
 
-from nqe.answering import Answerer, Calibrated, HybridOptions, HybridRunner, calibrate
+import nqe
+from nqe.answering import Calibrated, HybridOptions, HybridRunner, calibrate
 from nqe.answering.reliability import plot
 from nqe.evaluation import Report, evaluate
 from nqe.evaluation.evaluator import Runner
@@ -51,7 +52,7 @@ def some_queries(folder: Path, split: str, count: int) -> QueryTable:
 def hybrid(shared: Shared, facts: str, options: HybridOptions | None = None) -> Runner:
     """The hybrid runner with these facts known."""
     return HybridRunner(
-        Answerer.load(shared.use_run(), shared.dataset, facts=facts, options=options)
+        nqe.open(shared.use_run(), graph=shared.dataset, facts=facts, options=options)
     )
 
 
@@ -120,8 +121,8 @@ def shape_rows(reports: dict[str, Report]) -> list[tuple[str, ...]]:
         cells = []
         for report in reports.values():
             metrics = report.group("shape")[shape]
-            low, high = metrics.interval or (metrics.mrr, metrics.mrr)
-            worse = " worse" if metrics.mrr < (first[shape].interval or (0.0, 0.0))[0] else ""
+            low, high = metrics.intervals["mrr"]
+            worse = " worse" if metrics.mrr < first[shape].intervals["mrr"][0] else ""
             cells.append(f"{metrics.mrr:.3f} ({low:.3f}, {high:.3f}){worse}")
         rows.append((shape, f"{first[shape].queries:,}", *cells))
     return rows

@@ -138,8 +138,10 @@ def train_and_score(experiment: Experiment, dataset: Dataset, split: str) -> Non
 
 def score(folder: Path, dataset: Dataset, split: str) -> dict[str, Any]:
     """The link prediction scores of a run on a split, its memory, and how busy the machine was."""
-    report = predict_links(EmbeddingRunner(load(folder)), dataset, split).to_json()
-    return report | {"gigabytes": peak_memory(), "multiply": matrix_multiply_rate()}
+    report = predict_links(EmbeddingRunner(load(folder)), dataset, split)
+    parts = {"all": report.all, **report.group("part")}
+    scores: dict[str, Any] = {part: metrics.to_json() for part, metrics in parts.items()}
+    return scores | {"gigabytes": peak_memory(), "multiply": matrix_multiply_rate()}
 
 
 def curve(folder: Path) -> str:
@@ -180,7 +182,7 @@ def scores_table(found: dict[str, Any], split: str) -> str:
         (
             part,
             *(f"{found[part][name]:.4f}" for name in ("mrr", "hits@1", "hits@3", "hits@10")),
-            f"{found[part]['count']:,}",
+            f"{found[part]['answers']:,}",
             f"{BARS[part]:.2f}" if part in BARS and split == "test" else "",
         )
         for part in PARTS

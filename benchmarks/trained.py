@@ -15,7 +15,7 @@ from nqe import version
 from nqe.graph import Dataset
 from nqe.sampling import PRESETS, sample, save_queries
 from nqe.settings import ModelSettings, RunSettings, SamplingSettings, TrainSettings
-from nqe.training import train
+from nqe.training import fit_weights
 
 HOME = ROOT / "build" / "hybrid"
 SETTINGS = RunSettings(train=TrainSettings(minutes=40.0, evaluate_minutes=10))
@@ -87,4 +87,4 @@ def run_stamp(dataset: Dataset, settings: RunSettings) -> Stamp:
 
 def train_run(dataset: Dataset, folder: Path, settings: RunSettings) -> None:
     """Train a run, or go on with one that was interrupted."""
-    train(dataset, folder, settings=settings, name="wd50k", resume=folder.is_dir())
+    fit_weights(dataset, folder, settings=settings, name="wd50k", resume=folder.is_dir())

@@ -6,7 +6,20 @@ from typing import Annotated
 
 import typer
 
-from nqe.cli import answering, asking, demo, evaluations, graphs, questions, samples, training
+from nqe.cli import (
+    ask,
+    calibrate,
+    compare,
+    demo,
+    evaluate,
+    explain,
+    graphs,
+    plan_sparql,
+    queries,
+    score_suggest,
+    shell,
+    train,
+)
 from nqe.version import VERSION
 
 HELP = """Answer logical questions over incomplete graphs of statements with qualifiers.
@@ -40,11 +53,19 @@ def options(
     """Options of the program itself."""
 
 
-graphs.add_to(app)
-asking.add_to(app)
-questions.add_to(app)
-samples.add_to(app)
-training.add_to(app)
-evaluations.add_to(app)
-answering.add_to(app)
-demo.add_to(app)
+# In the order in which `nqe --help` lists them.
+for group in (
+    graphs,
+    ask,
+    explain,
+    shell,
+    score_suggest,
+    plan_sparql,
+    queries,
+    train,
+    calibrate,
+    evaluate,
+    compare,
+    demo,
+):
+    group.add_to(app)
