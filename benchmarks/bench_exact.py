@@ -18,7 +18,7 @@ from nqe.query.shapes import POSITIVE, parse_shape
 from nqe.query.sparql import sparql
 from nqe.readers import read
 from nqe.sampling import Walker
-from nqe.writers.rdf import ENTITY, statement_lines
+from nqe.writers.rdf import ENTITY, list_statement_lines
 
 SEED = 2023
 A_SHAPE = 50
@@ -77,7 +77,7 @@ def main() -> None:
     graph = read(DATA / "wd50k").graph
     graph.index  # noqa: B018 built before the clock starts
     store = pyoxigraph.Store()
-    facts = "".join(statement_lines(graph)).encode()
+    facts = "".join(list_statement_lines(graph)).encode()
     store.bulk_load(facts, format=pyoxigraph.RdfFormat.N_TRIPLES)
 
     rows, ratios, positive, theirs_total, theirs_without_up = [], {}, [], 0.0, 0.0

@@ -27,7 +27,7 @@ from nqe.evaluation import predict_links
 from nqe.graph import Dataset
 from nqe.model import EmbeddingRunner, load
 from nqe.readers import read
-from nqe.settings import run_settings
+from nqe.settings import build_run_settings
 from nqe.training import train
 
 RUNS = ROOT / "build" / "one-hop"
@@ -87,7 +87,7 @@ def train_and_test(
     for one in changes:
         for section, values in one.items():
             given[section] |= values
-    train(dataset, folder, settings=run_settings(given), name="wd50k", resume=folder.is_dir())
+    train(dataset, folder, settings=build_run_settings(given), name="wd50k", resume=folder.is_dir())
     report = predict_links(EmbeddingRunner(load(folder)), dataset).to_json()
     report |= {"gigabytes": peak_memory(), "multiply": matrix_multiply_rate()}
     (folder / "links.json").write_text(json.dumps(report), encoding="utf-8")

@@ -235,7 +235,7 @@ class RunSettings:
         )
 
 
-def run_settings(
+def build_run_settings(
     given: Mapping[str, Mapping[str, Any]], where: str = "settings", base: RunSettings | None = None
 ) -> RunSettings:
     """Settings with some given by section and name, checked; the others as in `base`."""
@@ -247,11 +247,11 @@ def run_settings(
             raise NqeError(
                 f"{where}: unknown section '{section}'; choose one of {', '.join(sections)}"
             )
-        changed[section] = changed_settings(getattr(settings, section), section, values, where)
+        changed[section] = change_section(getattr(settings, section), section, values, where)
     return replace(settings, **changed)
 
 
-def changed_settings(settings: Any, section: str, given: Any, where: str) -> Any:
+def change_section(settings: Any, section: str, given: Any, where: str) -> Any:
     """One section with some values given."""
     if not isinstance(given, Mapping):
         raise NqeError(f"{where}: {section} is a section, not a value; write [{section}] above it")
@@ -276,10 +276,10 @@ def read_settings(path: str | Path, base: RunSettings | None = None) -> RunSetti
         raise NqeError(f"{path}: no such file; name a TOML file of settings") from None
     except (OSError, ValueError) as error:
         raise NqeError(f"{path}: not a TOML file ({error}); see the training guide") from error
-    return run_settings(given, str(path), base)
+    return build_run_settings(given, str(path), base)
 
 
-def assigned(text: str) -> dict[str, dict[str, Any]]:
+def parse_assignment(text: str) -> dict[str, dict[str, Any]]:
     """What `section.name=value` says; the value is written as in TOML, quotes may be left out."""
     name, equals, value = text.partition("=")
     section, dot, key = name.strip().partition(".")

@@ -19,7 +19,7 @@ from nqe.answering.top_k import likeliest, mask_of
 from nqe.errors import NqeError, choose
 from nqe.graph.dataset import Dataset
 from nqe.graph.entity_set import EntitySet
-from nqe.graph.fact_columns import empty
+from nqe.graph.fact_columns import Facts
 from nqe.graph.graph import Graph
 from nqe.model.checkpoint import checkpoint_of, load
 from nqe.model.fuzzy_logic import LOGICS, norm_of
@@ -92,7 +92,8 @@ class Answerer:
         """The same model, asked as if no fact were known."""
         other = object.__new__(Answerer)
         vars(other).update(vars(self))
-        other.knowledge = Knowledge(self.knowledge.model, Graph(self.graph.vocabulary, empty()))
+        nothing = Graph(self.graph.vocabulary, Facts.empty())
+        other.knowledge = Knowledge(self.knowledge.model, nothing)
         return other
 
     def answer(
@@ -222,7 +223,7 @@ def _known(graph: Graph | Dataset, facts: str) -> Graph:
         case "all":
             return graph
         case "none":
-            return Graph(graph.vocabulary, empty())
+            return Graph(graph.vocabulary, Facts.empty())
         case _:
             raise NqeError(
                 f"a graph has no splits, so its facts are all or none, not '{facts}'; "

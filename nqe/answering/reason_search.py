@@ -11,7 +11,7 @@ import torch
 
 from nqe.answering.bindings import Bindings
 from nqe.answering.hybrid import Chances, HybridRun
-from nqe.graph.entity_facts import labelled
+from nqe.graph.entity_facts import label_fact
 from nqe.graph.graph import Graph
 from nqe.graph.pattern import Pattern
 from nqe.query.exact import Result, execute
@@ -91,7 +91,7 @@ class Reason:
 
     def _text(self) -> str:
         if self.row is not None:
-            return f"stated {labelled(self.graph, self.row).labels}"
+            return f"stated {label_fact(self.graph, self.row).labels}"
         return {
             Op.PROJECTION: f"predicted {self.words} ({self.own:.3f})",
             Op.AND: "all of",

@@ -25,5 +25,5 @@ def likeliest(row: Tensor, count: int) -> list[tuple[int, float]]:
 def mask_of(entities: EntitySet, row: Tensor) -> Tensor:
     """1 for the entities of a set and 0 for others, like a row."""
     mask = torch.zeros_like(row)
-    mask[torch.from_numpy(entities.listed(len(row))).to(row.device)] = 1
+    mask[torch.from_numpy(entities.to_array(len(row))).to(row.device)] = 1
     return mask

@@ -126,7 +126,7 @@ def suggest(
 
     model = RunModel.load(run, device)
     answerer = model.answerer(model.dataset(graph), facts)
-    number = answerer.graph.vocabulary.entities.numbered(entity)
+    number = answerer.graph.vocabulary.entities.to_number(entity)
     only = among_of(answerer.graph, among)
     found = suggest_statements(answerer, number, relation=relation, top=top, among=only)
     model.note_calibration()

@@ -90,7 +90,7 @@ class Asker:
 
     def _answers(self, result: Result) -> list[int]:
         entities = result.sets[-1] if self._among is None else result.sets[-1] & self._among
-        listed: list[int] = entities.listed(self.graph.entity_count).tolist()
+        listed: list[int] = entities.to_array(self.graph.entity_count).tolist()
         return listed
 
     def _answer(self, result: Result, entity: int) -> dict[str, Any]:
@@ -110,7 +110,7 @@ def steps_json(result: Result, top: int | None) -> list[dict[str, Any]]:
     names = result.graph.vocabulary
     data = []
     for number, entities in enumerate(result.sets):
-        listed = entities.listed(result.graph.entity_count)
+        listed = entities.to_array(result.graph.entity_count)
         ids = [names.entities.ids[entity] for entity in listed[:top].tolist()]
         head = step_json(result.plan, number, names)
         data.append({**head, "count": len(listed), "entities": ids})
@@ -122,7 +122,7 @@ def show_steps(result: Result) -> None:
     names = result.graph.vocabulary
     rows = []
     for number, entities in enumerate(result.sets):
-        listed = entities.listed(result.graph.entity_count)
+        listed = entities.to_array(result.graph.entity_count)
         some = ", ".join(names.entities.name(entity) for entity in listed[:STEP_NAMES].tolist())
         more = ", …" if len(listed) > STEP_NAMES else ""
         rows.append((*step_cells(result.plan, number, names), len(listed), some + more))

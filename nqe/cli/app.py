@@ -6,7 +6,17 @@ from typing import Annotated
 
 import typer
 
-from nqe.cli import answering, asking, demo, evaluations, graphs, questions, samples, training
+from nqe.cli import (
+    answering,
+    asking,
+    demo,
+    evaluations,
+    import_export,
+    inspect_graph,
+    questions,
+    samples,
+    training,
+)
 from nqe.version import VERSION
 
 HELP = """Answer logical questions over incomplete graphs of statements with qualifiers.
@@ -40,7 +50,8 @@ def options(
     """Options of the program itself."""
 
 
-graphs.add_to(app)
+import_export.add_to(app)
+inspect_graph.add_to(app)
 asking.add_to(app)
 questions.add_to(app)
 samples.add_to(app)

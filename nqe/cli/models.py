@@ -38,7 +38,7 @@ class RunModel:
         from nqe.model.checkpoint import CHECKPOINT, checkpoint_of, run_manifest
 
         manifest = run_manifest(run)
-        card = CHECKPOINT.manifest(checkpoint_of(Path(run)))
+        card = CHECKPOINT.read_manifest(checkpoint_of(Path(run)))
         told = manifest or card
         return cls(
             place=run,
@@ -123,8 +123,8 @@ def is_model(name: str) -> bool:
     from nqe.graph.storage import KIND
 
     path = Path(name)
-    if not path.is_dir() or KIND.is_one(path):
+    if not path.is_dir() or KIND.recognises(path):
         return False
     from nqe.model.checkpoint import CHECKPOINT, RUN
 
-    return RUN.is_one(path) or CHECKPOINT.is_one(path)
+    return RUN.recognises(path) or CHECKPOINT.recognises(path)

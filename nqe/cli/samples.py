@@ -166,7 +166,7 @@ def stats(
 
     Example: nqe queries stats atlas.queries
     """
-    from nqe.cli.tables import print_query_report
+    from nqe.cli.query_set_tables import print_query_report
     from nqe.files import new_file
     from nqe.sampling.query_statistics import plot as draw_plot
     from nqe.sampling.query_statistics import report

@@ -6,15 +6,15 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from nqe.evaluation.report import GROUPS, Metrics, Report
-from nqe.figures import new_figure, picture_form
+from nqe.figures import choose_picture_format, create_figure
 
 
 def plot(report: Report, path: Path, by: Sequence[str] = GROUPS) -> None:
     """Bars of MRR in percent with bootstrap intervals, a chart a group."""
-    form = picture_form(path)
+    form = choose_picture_format(path)
     charts = {one: report.group(one) for one in by if report.group(one)}
     widths = [max(3, len(chart)) for chart in charts.values()]
-    figure = new_figure(1 + 0.45 * sum(widths), 3.6)
+    figure = create_figure(1 + 0.45 * sum(widths), 3.6)
     axes = figure.subplots(1, len(charts), squeeze=False, sharey=True, width_ratios=widths)
     for axis, (name, chart) in zip(axes[0], charts.items(), strict=True):
         shares = [100 * metrics.mrr for metrics in chart.values()]

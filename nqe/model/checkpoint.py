@@ -24,7 +24,7 @@ from nqe.graph.vocabulary import Vocabulary
 from nqe.model.devices import device_of
 from nqe.model.model import Model
 from nqe.model.model_kinds import new_model
-from nqe.settings import ModelSettings, run_settings, to_json
+from nqe.settings import ModelSettings, build_run_settings, to_json
 
 _BEFORE_KINDS = 2
 """The version of checkpoints that do not name a kind of model: all of them are NQE models."""
@@ -65,7 +65,7 @@ def save_pretrained(
 ) -> None:
     """Write a checkpoint folder; `tensors` and `texts` are further files to keep with it."""
     card = card or Card()
-    with CHECKPOINT.new(Path(folder), _config(model, card)) as temporary:
+    with CHECKPOINT.create(Path(folder), _config(model, card)) as temporary:
         for name, values in {WEIGHTS: model.state_dict(), **(tensors or {})}.items():
             _write(values, temporary / name)
         if model.vocabulary is not None:
@@ -77,9 +77,9 @@ def save_pretrained(
 def from_pretrained(folder: str | Path, device: str = "auto") -> Model:
     """The model of a checkpoint folder."""
     path = Path(folder)
-    config = CHECKPOINT.manifest(path)
+    config = CHECKPOINT.read_manifest(path)
     try:
-        settings = _model_settings(config, str(path / CHECKPOINT.file))
+        settings = _model_settings(config, str(path / CHECKPOINT.manifest_file))
         vocabulary = None
         if (path / "vocabulary").is_dir():
             vocabulary, _ = storage.load(path / "vocabulary")
@@ -101,11 +101,11 @@ def load(path: str | Path, device: str = "auto") -> Model:
 
 def checkpoint_of(path: Path) -> Path:
     """The checkpoint that a path means: itself, or a RUN's best, or its last if it has no best."""
-    if CHECKPOINT.is_one(path):
+    if CHECKPOINT.recognises(path):
         return path
-    RUN.manifest(path)
+    RUN.read_manifest(path)
     for name in (BEST, LAST):
-        if CHECKPOINT.is_one(path / name):
+        if CHECKPOINT.recognises(path / name):
             return path / name
     raise StorageError(f"{path}: holds no checkpoint yet; train on with `nqe train --resume`")
 
@@ -113,14 +113,14 @@ def checkpoint_of(path: Path) -> Path:
 def run_manifest(path: str | Path) -> dict[str, Any] | None:
     """What a RUN says of itself, or None for a bare checkpoint."""
     folder = Path(path)
-    return RUN.manifest(folder) if RUN.is_one(folder) else None
+    return RUN.read_manifest(folder) if RUN.recognises(folder) else None
 
 
 def _model_settings(config: Mapping[str, Any], where: str) -> ModelSettings:
     given = config["model"]
     if config["version"] == _BEFORE_KINDS and isinstance(given, Mapping):
         given = {"kind": "nqe", **given}
-    return run_settings({"model": given}, where).model
+    return build_run_settings({"model": given}, where).model
 
 
 def _config(model: Model, card: Card) -> dict[str, Any]:

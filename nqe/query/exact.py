@@ -41,7 +41,7 @@ class Result:
     @property
     def answers(self) -> Integers:
         """The entities that answer the query, ascending."""
-        return self.sets[-1].listed(self.graph.entity_count)
+        return self.sets[-1].to_array(self.graph.entity_count)
 
     @property
     def ids(self) -> list[str]:
@@ -59,7 +59,7 @@ class Result:
         return f"<Result: {len(self):,} answers: {shown}>"
 
     def __len__(self) -> int:
-        return self.sets[-1].size(self.graph.entity_count)
+        return self.sets[-1].count_members(self.graph.entity_count)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.ids)
@@ -68,7 +68,7 @@ class Result:
         """Why an entity (its number, id or label) is an answer, step by step."""
         from nqe.query.proof import prove
 
-        return prove(self, self.graph.vocabulary.entities.numbered(entity))
+        return prove(self, self.graph.vocabulary.entities.to_number(entity))
 
 
 def execute(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from nqe.errors import NqeError
-from nqe.graph.entity_facts import labelled
+from nqe.graph.entity_facts import label_fact
 from nqe.graph.entity_set import EntitySet
 from nqe.graph.graph import Graph
 from nqe.graph.pattern import FIRST_QUALIFIER, OBJECT, SUBJECT, Pattern, Restriction
@@ -71,7 +71,7 @@ class Proof:
 
     def _reason(self) -> str:
         if self.row is not None:
-            return f"stated {labelled(self.graph, self.row).labels}"
+            return f"stated {label_fact(self.graph, self.row).labels}"
         return {
             Op.AND: "all of",
             Op.OR: "one of the branches",

@@ -192,7 +192,7 @@ def _variable(step: Step) -> str:
 
 def _local(name: str) -> str:
     """An id as the local part of a prefixed name, its special characters escaped."""
-    return re.sub(r"([~.\-!$&'()*+,;=/?#@])", r"\\\1", rdf.local_name(name))
+    return re.sub(r"([~.\-!$&'()*+,;=/?#@])", r"\\\1", rdf.escape_id(name))
 
 
 def _indented(lines: Sequence[str]) -> list[str]:

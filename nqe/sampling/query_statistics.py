@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from nqe.figures import new_figure, picture_form
+from nqe.figures import choose_picture_format, create_figure
 from nqe.graph.arrays import Integers
 from nqe.query.plan import Op
 from nqe.query.shapes import shape_order
@@ -80,8 +80,8 @@ def split_report(split: str, table: QueryTable, manifest: dict[str, Any]) -> Spl
 
 def plot(reports: list[SplitReport], path: Path) -> None:
     """Bars of arities, asked slots and missing links of every split."""
-    form = picture_form(path)
-    figure = new_figure(11, 3.4 * len(reports))
+    form = choose_picture_format(path)
+    figure = create_figure(11, 3.4 * len(reports))
     axes = figure.subplots(len(reports), 3, squeeze=False)
     for row, one in zip(axes, reports, strict=True):
         missing: Counter[int] = Counter()

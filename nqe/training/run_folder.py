@@ -16,10 +16,10 @@ from safetensors.torch import load_file
 from torch import Tensor
 
 from nqe.errors import StorageError
-from nqe.files import new_file, told_plainly
+from nqe.files import new_file, raise_storage_errors
 from nqe.model.checkpoint import BEST, CHECKPOINT, LAST, RUN, WEIGHTS, Card, save_pretrained
 from nqe.model.model import Model
-from nqe.settings import RunSettings, TrainSettings, run_settings
+from nqe.settings import RunSettings, TrainSettings, build_run_settings
 from nqe.training.query_sources import Place
 
 METRICS = "metrics.jsonl"
@@ -81,7 +81,7 @@ class Run:
             "trained_on": card.trained_on,
             "settings": settings.to_json(),
         }
-        with RUN.new(folder, manifest) as temporary:
+        with RUN.create(folder, manifest) as temporary:
             (temporary / SETTINGS).write_text(settings.to_toml(), encoding="utf-8")
             (temporary / METRICS).touch()
         return cls(folder, card)
@@ -89,22 +89,22 @@ class Run:
     @classmethod
     def old(cls, folder: Path) -> Run:
         """A folder that is there already."""
-        if not RUN.is_one(folder):
+        if not RUN.recognises(folder):
             raise StorageError(f"{folder}: no run to go on with; leave out --resume to begin one")
-        manifest = RUN.manifest(folder)
+        manifest = RUN.read_manifest(folder)
         known = {name: manifest.get(name) for name in ("dataset", "fingerprint", "trained_on")}
         return cls(folder, Card(**known))
 
     @property
     def settings(self) -> RunSettings:
         """The settings it has."""
-        manifest = RUN.manifest(self.folder)
-        return run_settings(manifest["settings"], str(self.folder / RUN.file))
+        manifest = RUN.read_manifest(self.folder)
+        return build_run_settings(manifest["settings"], str(self.folder / RUN.manifest_file))
 
     @property
     def queries(self) -> Queries | None:
         """The query set it learns from."""
-        manifest = RUN.manifest(self.folder)
+        manifest = RUN.read_manifest(self.folder)
         folder = manifest.get("queries")
         return None if folder is None else Queries(folder, manifest.get("queries_digest"))
 
@@ -112,14 +112,14 @@ class Run:
     def state(self) -> State:
         """How far it is saved."""
         path = self.folder / LAST / STATE
-        if not CHECKPOINT.is_one(self.folder / LAST):
+        if not CHECKPOINT.recognises(self.folder / LAST):
             return State()
         with _damage_told(self.folder / LAST):
             return State.of_json(path.read_text(encoding="utf-8"))
 
     def saved_step(self) -> int | None:
         """The step that `last` is of, if there is one."""
-        return self.state.step if CHECKPOINT.is_one(self.folder / LAST) else None
+        return self.state.step if CHECKPOINT.recognises(self.folder / LAST) else None
 
     def prepare(self, settings: RunSettings) -> None:
         """Make it ready to go on: what a killed training left is taken away, settings are set."""
@@ -129,10 +129,10 @@ class Run:
             else:
                 left.unlink(missing_ok=True)
         self._forget_after(self.state)
-        manifest = RUN.manifest(self.folder) | {"settings": settings.to_json()}
+        manifest = RUN.read_manifest(self.folder) | {"settings": settings.to_json()}
         for name, text in (
             (SETTINGS, settings.to_toml()),
-            (RUN.file, json.dumps(manifest, indent=2) + "\n"),
+            (RUN.manifest_file, json.dumps(manifest, indent=2) + "\n"),
         ):
             with new_file(self.folder / name) as temporary:
                 temporary.write_text(text, encoding="utf-8")
@@ -140,7 +140,7 @@ class Run:
     def load(self, model: Model) -> dict[str, Tensor]:
         """Put the weights of `last` into a model; the other tensors that going on needs."""
         last = self.folder / LAST
-        if not CHECKPOINT.is_one(last):
+        if not CHECKPOINT.recognises(last):
             return {}
         with _damage_told(last):
             tensors = load_file(last / TENSORS)
@@ -161,7 +161,7 @@ class Run:
     def tell(self, **values: Any) -> None:
         """Add a line to the metrics."""
         path = self.folder / METRICS
-        with told_plainly(path), path.open("a", encoding="utf-8") as file:
+        with raise_storage_errors(path), path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(values) + "\n")
 
     def metrics(self) -> list[dict[str, Any]]:
@@ -189,7 +189,7 @@ class Queries:
 
 def check_new(folder: Path) -> None:
     """Refuse a place that a new run cannot have."""
-    if RUN.is_one(folder):
+    if RUN.recognises(folder):
         raise StorageError(
             f"{folder}: a run is there already; go on with --resume, or choose another name"
         )

@@ -15,7 +15,7 @@ from typing import Any, Self
 import numpy as np
 import torch
 
-from nqe.files import told_plainly
+from nqe.files import raise_storage_errors
 from nqe.graph.graph import Graph
 from nqe.model.model import Model
 
@@ -49,7 +49,7 @@ class Board:
             return
         self._folder = run / FOLDER
         self._event, self._summary = event_pb2.Event, summary_pb2.Summary
-        with told_plainly(self._folder):
+        with raise_storage_errors(self._folder):
             self._folder.mkdir(exist_ok=True)
             name = f"events.out.tfevents.{time.time_ns()}.{os.getpid()}"
             self._writer = RecordWriter((self._folder / name).open("wb", buffering=0))
@@ -64,7 +64,7 @@ class Board:
             shown = [
                 self._summary.Value(tag=name, simple_value=one) for name, one in values.items()
             ]
-            with told_plainly(self._folder):
+            with raise_storage_errors(self._folder):
                 self._write(step=step, summary=self._summary(value=shown))
 
     def add_entities(self, model: Model, graph: Graph) -> None:
@@ -78,7 +78,7 @@ class Board:
         names = [" ".join(graph.vocabulary.entities.name(one).split()) for one in most.tolist()]
         with torch.no_grad():
             vectors = model.entity_block(torch.from_numpy(most)).vectors.cpu().numpy()
-        with told_plainly(self._folder):
+        with raise_storage_errors(self._folder):
             folder = self._folder / "entities"
             folder.mkdir(exist_ok=True)
             np.savetxt(folder / "tensors.tsv", vectors, "%.6g", "\t")
@@ -92,7 +92,7 @@ class Board:
 
     def __exit__(self, *_: object) -> None:
         if self._writer is not None:
-            with told_plainly(self._folder):
+            with raise_storage_errors(self._folder):
                 self._writer.close()
 
     def _write(self, **values: Any) -> None:

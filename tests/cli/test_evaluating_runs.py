@@ -25,7 +25,7 @@ def write_run(folder: Path, seed: int) -> Path:
     model = new_model(small, len(names.entities), len(names.relations), names)
     settings = RunSettings(model=small).to_json()
     manifest = {"dataset": "atlas", "fingerprint": ATLAS.fingerprint, "settings": settings}
-    with RUN.new(folder, manifest) as temporary:
+    with RUN.create(folder, manifest) as temporary:
         card = Card("atlas", ATLAS.fingerprint, "train", step=0)
         save_pretrained(model, temporary / BEST, card)
     return folder

@@ -15,13 +15,13 @@ import pytest
 from helpers import COMMAND, ENVIRONMENT, Run, files, nqe, told, well
 
 from nqe import cli, demo_dataset
-from nqe.settings import run_settings
+from nqe.settings import build_run_settings
 
 ATLAS = demo_dataset()
 MODEL = {"width": 8, "layers": 1, "heads": 2, "feed_forward": 8}
 TRAIN = {"shapes": ["1p"], "batch": 64, "steps": 4, "evaluate_steps": 2, "valid_queries": 20}
 # So that any test of the command line can be the slow or the full one.
-SMALL = run_settings({"model": MODEL, "train": TRAIN}).to_toml()
+SMALL = build_run_settings({"model": MODEL, "train": TRAIN}).to_toml()
 MORE = ("--set", "train.steps=9")
 
 

@@ -216,7 +216,7 @@ def test_names_of_another_graph_are_noticed(saved: Path) -> None:
 
 
 def new_run(folder: Path) -> Path:
-    with RUN.new(folder, {"settings": RunSettings().to_json(), "dataset": "atlas"}):
+    with RUN.create(folder, {"settings": RunSettings().to_json(), "dataset": "atlas"}):
         pass
     return folder
 

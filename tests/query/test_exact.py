@@ -49,7 +49,7 @@ def test_many_queries_together_give_every_step_what_each_gives_alone(
     for query, result in zip(batch, together, strict=True):
         alone = execute(query, graph)
         for one, other in zip(alone.sets, result.sets, strict=True):
-            assert np.array_equal(one.listed(len(ENTITIES)), other.listed(len(ENTITIES)))
+            assert np.array_equal(one.to_array(len(ENTITIES)), other.to_array(len(ENTITIES)))
 
 
 @given(fact_lists, queries())

@@ -18,11 +18,11 @@ from nqe.query.shapes import parse_shape
 from nqe.query.sparql import sparql
 from nqe.readers import read
 from nqe.sampling import Walker
-from nqe.writers.rdf import ENTITY, annotation_lines, statement_lines
+from nqe.writers.rdf import ENTITY, list_annotation_lines, list_statement_lines
 
 pyoxigraph = pytest.importorskip("pyoxigraph", reason="pyoxigraph, the second engine, is missing")
 
-LINES = {"wikidata": statement_lines, "rdf12": annotation_lines}
+LINES = {"wikidata": list_statement_lines, "rdf12": list_annotation_lines}
 # RDF is a set of triples, so a fact cannot have the same pair twice there.
 QUERIES_A_SHAPE = 50
 # The second engine takes seconds for a negation over steps with a thousand entities.

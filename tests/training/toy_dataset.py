@@ -11,7 +11,7 @@ from safetensors.torch import load_file
 from nqe.graph import Dataset, Fact
 from nqe.model.checkpoint import BEST, LAST, WEIGHTS
 from nqe.sampling import sample, save_queries
-from nqe.settings import RunSettings, SamplingSettings, run_settings
+from nqe.settings import RunSettings, SamplingSettings, build_run_settings
 from nqe.training import TrainingStatus
 
 TOWNS, PEOPLE = 6, 60
@@ -53,7 +53,7 @@ def town_queries(dataset: Dataset, folder: Path, *shapes: str, train: int = 60) 
 
 def settings(model: dict[str, Any] | None = None, **train: Any) -> RunSettings:
     """The smallest model, trained in a few small steps; others as named."""
-    return run_settings({"model": MODEL | (model or {}), "train": TRAIN | train})
+    return build_run_settings({"model": MODEL | (model or {}), "train": TRAIN | train})
 
 
 def weights(run: Path, name: str = LAST) -> dict[str, torch.Tensor]:
