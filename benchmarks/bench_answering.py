@@ -15,6 +15,7 @@ import torch
 from hybrid_quality import QUERIES, RUN
 from machine import DATA, describe, markdown_table, write_result
 
+import nqe
 from nqe.answering import Answerer, HybridOptions
 from nqe.graph import Dataset, Graph
 from nqe.graph.fact_columns import Facts
@@ -45,10 +46,10 @@ def milliseconds(answerer: Answerer, queries: Sequence[Plan | str], mode: str) -
 def answerer_of(dataset: Dataset) -> Answerer:
     """A trained one, or one with its first weights."""
     if (RUN / "best").is_dir():
-        return Answerer.load(RUN, dataset, facts="train,valid")
+        return nqe.open(RUN, graph=dataset, facts="train,valid")
     names = dataset.vocabulary
     model = new_model(ModelSettings(), len(names.entities), len(names.relations), names)
-    return Answerer(model, dataset, facts="train,valid")
+    return Answerer(dataset, model, facts="train,valid")
 
 
 def model_told() -> str:
@@ -129,7 +130,7 @@ def growth(sizes: Sequence[int]) -> str:
         torch.manual_seed(0)
         graph = synthetic(size)
         model = new_model(ModelSettings(width=WIDTH, layers=2, feed_forward=128), size, 20)
-        answerer = Answerer(model, graph, options=HybridOptions(least=0.0))
+        answerer = Answerer(graph, model, options=HybridOptions(least=0.0))
         cells, times = [f"{size:,}"], []
         for query in (
             "?x: r1(?y, ?x) and r0(e1, ?y)",

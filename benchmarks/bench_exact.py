@@ -15,7 +15,7 @@ from machine import DATA, describe, markdown_table, matrix_multiply_rate, write_
 from nqe.graph import Graph
 from nqe.query import SHAPES, Plan, execute, execute_many
 from nqe.query.shapes import POSITIVE, parse_shape
-from nqe.query.sparql import sparql
+from nqe.query.sparql import write_sparql
 from nqe.readers import read
 from nqe.sampling import Walker
 from nqe.writers.rdf import ENTITY, list_statement_lines
@@ -59,7 +59,7 @@ def compare(
     """Median seconds of ours and of pyoxigraph's, and the sum of pyoxigraph's; answers checked."""
     ours, theirs = [], []
     for plan in plans:
-        text = sparql(plan, graph.vocabulary)
+        text = write_sparql(plan.query(graph.vocabulary).graph, graph.vocabulary)
         found = {row[0].value.removeprefix(ENTITY) for row in store.query(text)}
         if found != set(execute(plan, graph).ids):
             raise SystemExit(f"the engines disagree about {plan.query(graph.vocabulary)}")
@@ -71,7 +71,7 @@ def compare(
 def main() -> None:
     if not (DATA / "wd50k").is_dir():
         sys.exit("skipped: WD50K is not beside the project, in ../shared/data")
-    if hasattr(os, "sched_setaffinity"):
+    if hasattr(os, "sched_setaffinity"):  # not on macOS
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     before = matrix_multiply_rate()
     graph = read(DATA / "wd50k").graph

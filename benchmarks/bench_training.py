@@ -21,10 +21,10 @@ from nqe.readers import read
 from nqe.sampling import QueryTable, sample
 from nqe.sampling.one_hop import closed_queries
 from nqe.settings import ModelSettings, SamplingSettings, TrainSettings
-from nqe.training.candidates import all_entities, sampled_entities
+from nqe.training.candidates import sample_entities, take_all_entities
 from nqe.training.loss import SoftmaxLoss
-from nqe.training.memory import keep_memory
-from nqe.training.optimizer import Weights
+from nqe.training.memory import keep_freed_memory
+from nqe.training.optimizer import Optimizer
 
 RESEARCH_RATE, RESEARCH_MULTIPLY = 38.0, 185.0
 PUBLISHED = ModelSettings(width=256, layers=16, heads=8, feed_forward=512)
@@ -53,7 +53,7 @@ class Steps:
         torch.manual_seed(0)
         names = dataset.vocabulary
         self.model = new_model(settings, len(names.entities), len(names.relations))
-        self.weights = Weights(self.model, TrainSettings())
+        self.weights = Optimizer(self.model, TrainSettings())
         self.loss = SoftmaxLoss(0.1, self.model.entity_count)
         self.candidates = candidates
         self.rng = np.random.default_rng(0)
@@ -61,9 +61,9 @@ class Steps:
     def step(self, table: QueryTable) -> None:
         """One of them."""
         chosen = (
-            all_entities(table.easy)
+            take_all_entities(table.easy)
             if self.candidates is None
-            else sampled_entities(
+            else sample_entities(
                 table.easy, table.easy, self.model.entity_count, self.candidates, self.rng
             )
         )
@@ -71,7 +71,7 @@ class Steps:
         comparison = self.model.compare(table.plans, chosen.entities)
         loss = self.loss(comparison, chosen.targets, 1 / len(table), chosen.weight)
         loss.backward()
-        self.weights.clip()
+        self.weights.clip_gradients()
         self.weights.step(1e-4, 1)
 
 
@@ -82,7 +82,7 @@ def flops(settings: ModelSettings, tables: Sequence[QueryTable], entities: int) 
     its work only for the masked ones.
     """
     queries = sum(len(table) for table in tables)
-    elements = sum(2 * int(table.arities().values.sum()) - len(table) for table in tables)
+    elements = sum(2 * int(table.plans.arities.values.sum()) - len(table) for table in tables)
     width, inner = settings.width, settings.feed_forward
     maps, rest = 3 * width * width, width * width + 2 * width * inner
     encoder = (settings.layers - 1) * elements * (maps + rest)
@@ -96,7 +96,7 @@ def as_they_come(table: QueryTable) -> np.ndarray:
     So were the queries drawn that the research code was measured on: a slot of a fact at a time.
     """
     rows = np.repeat(np.arange(len(table)), table.easy.lengths)
-    rows = rows[table.arities().values[rows] <= MOST_ARITY]
+    rows = rows[table.plans.arities.values[rows] <= MOST_ARITY]
     return np.random.default_rng(0).permutation(rows)
 
 
@@ -171,7 +171,7 @@ def mixed_against_grouped(dataset: Dataset) -> tuple[float, float]:
 def main() -> None:
     if not (DATA / "wd50k").is_dir():
         sys.exit("skipped: WD50K is not beside the project, in ../shared/data")
-    keep_memory()
+    keep_freed_memory()
     dataset = read(DATA / "wd50k")
     published, ratio = published_size(dataset)
     sizes = default_size(dataset)

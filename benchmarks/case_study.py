@@ -12,6 +12,7 @@ import numpy as np
 from hybrid_quality import QUERIES, RUN
 from machine import DATA, ROOT, describe, markdown_table, write_result
 
+import nqe
 from nqe.answering import MODES, Answerer, explain
 from nqe.answering.answer_drawing import picture
 from nqe.query.plan import Plan
@@ -51,7 +52,7 @@ def main() -> None:
     parser.add_argument("--find", action="store_true", help="list queries that would do")
     options = parser.parse_args()
     dataset = read(DATA / "wd50k")
-    answerer = Answerer.load(RUN, dataset, facts="train,valid")
+    answerer = nqe.open(RUN, graph=dataset, facts="train,valid")
     table = load_queries(QUERIES, "test")
     rows = candidates(table, answerer)
     if options.find:

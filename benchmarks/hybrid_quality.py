@@ -16,7 +16,8 @@ from itertools import pairwise
 import numpy as np
 from machine import DATA, ROOT, describe, markdown_table, peak_memory, write_result
 
-from nqe.answering import Answerer, Calibrated, HybridOptions, HybridRunner, calibrate
+import nqe
+from nqe.answering import Calibrated, HybridOptions, HybridRunner, calibrate
 from nqe.answering.reliability import plot
 from nqe.evaluation import Report, evaluate
 from nqe.evaluation.evaluator import Ranking, Runner
@@ -28,7 +29,7 @@ from nqe.sampling import QueryTable, sample, save_queries
 from nqe.sampling.presets import PRESETS
 from nqe.sampling.storage import load_queries
 from nqe.settings import RunSettings, TrainSettings
-from nqe.training import train
+from nqe.training import fit_weights
 
 HOME = ROOT / "build" / "hybrid"
 RUN, QUERIES = HOME / "all-shapes", HOME / "wd50k-nfol"
@@ -48,7 +49,7 @@ def prepared(dataset: Dataset) -> None:
         save_queries(sample(dataset, PRESETS["wd50k-nfol"]), QUERIES, "wd50k")
     settings = RunSettings(train=TrainSettings(minutes=MINUTES, evaluate_minutes=10))
     if not MEMORY.is_file():
-        train(dataset, RUN, settings=settings, name="wd50k", resume=RUN.is_dir())
+        fit_weights(dataset, RUN, settings=settings, name="wd50k", resume=RUN.is_dir())
         MEMORY.write_text(f"{peak_memory():.2f}", encoding="utf-8")
 
 
@@ -61,7 +62,7 @@ def some(split: str, count: int) -> QueryTable:
 
 def hybrid(dataset: Dataset, facts: str, options: HybridOptions | None = None) -> Runner:
     """The hybrid runner with these facts known."""
-    return HybridRunner(Answerer.load(RUN, dataset, facts=facts, options=options))
+    return HybridRunner(nqe.open(RUN, graph=dataset, facts=facts, options=options))
 
 
 def mean(report: Report, shapes: Sequence[str] = WITH_VARIABLE) -> float:
@@ -105,8 +106,8 @@ def shape_rows(reports: dict[str, Report]) -> list[tuple[str, ...]]:
         cells = []
         for report in reports.values():
             one = report.group("shape")[shape]
-            low, high = one.interval or (one.mrr, one.mrr)
-            worse = " worse" if one.mrr < (first[shape].interval or (0.0, 0.0))[0] else ""
+            low, high = one.intervals["mrr"]
+            worse = " worse" if one.mrr < first[shape].intervals["mrr"][0] else ""
             cells.append(f"{one.mrr:.3f} ({low:.3f}, {high:.3f}){worse}")
         rows.append((shape, f"{first[shape].queries:,}", *cells))
     return rows

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import platform
 import resource
 import statistics
@@ -14,6 +13,8 @@ from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
+
+from nqe.cores import usable_cores
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = ROOT.parent / "shared" / "data"
@@ -29,13 +30,6 @@ def cpu_model() -> str:
         return platform.processor() or platform.machine()
     models = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
     return next(models, platform.machine())
-
-
-def core_count() -> int:
-    """How many cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def matrix_multiply_rate(repeats: int = 5) -> float:
@@ -75,7 +69,7 @@ def describe(packages: Iterable[str]) -> list[tuple[str, str]]:
     return [
         ("date", datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")),
         ("revision", revision()),
-        ("processor", f"{cpu_model()}, {core_count()} cores"),
+        ("processor", f"{cpu_model()}, {usable_cores()} cores"),
         ("system", f"{platform.system()} {platform.machine()}"),
         ("Python", platform.python_version()),
         *((package, version(package)) for package in packages),

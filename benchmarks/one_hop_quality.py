@@ -28,7 +28,7 @@ from nqe.graph import Dataset
 from nqe.model import EmbeddingRunner, load
 from nqe.readers import read
 from nqe.settings import build_run_settings
-from nqe.training import train
+from nqe.training import fit_weights
 
 RUNS = ROOT / "build" / "one-hop"
 BARS = {"all": 0.33, "subject_object": 0.29}
@@ -87,10 +87,13 @@ def train_and_test(
     for one in changes:
         for section, values in one.items():
             given[section] |= values
-    train(dataset, folder, settings=build_run_settings(given), name="wd50k", resume=folder.is_dir())
-    report = predict_links(EmbeddingRunner(load(folder)), dataset).to_json()
-    report |= {"gigabytes": peak_memory(), "multiply": matrix_multiply_rate()}
-    (folder / "links.json").write_text(json.dumps(report), encoding="utf-8")
+    settings = build_run_settings(given)
+    fit_weights(dataset, folder, settings=settings, name="wd50k", resume=folder.is_dir())
+    report = predict_links(EmbeddingRunner(load(folder)), dataset)
+    parts = {"all": report.all, **report.group("part")}
+    found: dict[str, Any] = {part: metrics.to_json() for part, metrics in parts.items()}
+    found |= {"gigabytes": peak_memory(), "multiply": matrix_multiply_rate()}
+    (folder / "links.json").write_text(json.dumps(found), encoding="utf-8")
 
 
 def links(folder: Path) -> dict[str, Any]:
@@ -120,7 +123,7 @@ def long_part(folder: Path) -> str:
         (
             part,
             *(f"{found[part][name]:.4f}" for name in ("mrr", "hits@1", "hits@3", "hits@10")),
-            f"{found[part]['count']:,}",
+            f"{found[part]['answers']:,}",
             f"{BARS[part]:.2f}" if part in BARS else "",
         )
         for part in ("all", "subject_object", "value")

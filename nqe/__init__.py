@@ -5,13 +5,23 @@ The public names, loaded when first used, so that reading and exact answers neve
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from nqe import version
+from nqe.lazy_names import load_on_use
 
 if TYPE_CHECKING:
-    from nqe.answering import Answerer, HybridOptions, calibrate, explain, score, suggest
+    from nqe.answering import (
+        Answerer,
+        HybridOptions,
+        Request,
+        calibrate,
+        explain,
+        open,
+        score,
+        suggest,
+        train,
+    )
     from nqe.demo import demo_dataset
     from nqe.errors import NqeError, QueryError
     from nqe.evaluation import Report, compare, evaluate, predict_links
@@ -37,7 +47,6 @@ if TYPE_CHECKING:
     from nqe.readers import read
     from nqe.sampling import sample
     from nqe.settings import ModelSettings, RunSettings, SamplingSettings, TrainSettings
-    from nqe.training import train
     from nqe.writers import write
 
 __version__ = version.VERSION
@@ -62,6 +71,7 @@ _HOMES = {
     "Query": "nqe.query",
     "QueryError": "nqe.errors",
     "Report": "nqe.evaluation",
+    "Request": "nqe.answering",
     "RunSettings": "nqe.settings",
     "SHAPES": "nqe.query",
     "SamplingSettings": "nqe.settings",
@@ -77,6 +87,7 @@ _HOMES = {
     "execute_many": "nqe.query",
     "explain": "nqe.answering",
     "load": "nqe.model",
+    "open": "nqe.answering",
     "parse": "nqe.query",
     "predict_links": "nqe.evaluation",
     "read": "nqe.readers",
@@ -84,7 +95,7 @@ _HOMES = {
     "score": "nqe.answering",
     "compute_statistics": "nqe.graph.statistics",
     "suggest": "nqe.answering",
-    "train": "nqe.training",
+    "train": "nqe.answering",
     "variables": "nqe.query",
     "write": "nqe.writers",
 }
@@ -110,6 +121,7 @@ __all__ = [
     "Query",
     "QueryError",
     "Report",
+    "Request",
     "RunSettings",
     "SamplingSettings",
     "TrainSettings",
@@ -126,6 +138,7 @@ __all__ = [
     "execute_many",
     "explain",
     "load",
+    "open",
     "parse",
     "predict_links",
     "read",
@@ -138,10 +151,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'nqe' has no attribute '{name}'")
-    return getattr(import_module(_HOMES[name]), name)
+__getattr__ = load_on_use(__name__, _HOMES)
 
 
 def __dir__() -> list[str]:

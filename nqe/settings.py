@@ -24,29 +24,29 @@ class SamplingSettings:
     """How queries are sampled."""
 
     shapes: tuple[str, ...] = ()
-    """Names of shapes or trees; none means all 16 of the paper."""
+    """Shapes to sample, by name (2p) or as trees (P(P())); empty means the paper's 16."""
     train: int | None = None
-    """Training queries a shape; None: as many as suit the graph's size."""
+    """Training queries per shape; None chooses a number by the size of the graph."""
     valid: int | None = None
-    """Validation queries a shape."""
+    """Validation queries per shape; None chooses a number by the size of the graph."""
     test: int | None = None
-    """Test queries a shape."""
+    """Test queries per shape; None chooses a number by the size of the graph."""
     match: str = "closed"
-    """Closed atoms as in the paper, open ones, or any of both."""
+    """The kind of atoms: closed as in the paper, open, or any (a mixture of both)."""
     slots: tuple[str, ...] = SLOTS
     """The slots that may be asked for or hold a variable."""
     qualifiers: int | None = None
-    """How many qualifiers every atom has; None: as it comes."""
+    """The number of qualifiers of every atom; None means any number."""
     draw: str = "fact"
-    """What is drawn evenly to begin a walk: facts, or relations and then their facts."""
+    """How a walk begins: at a fact drawn uniformly, or at a fact of a relation drawn uniformly."""
     balance: str = "none"
-    """`missing`: as many queries for each number of missing links, as far as the graph allows."""
+    """With `missing`, equally many queries per number of missing links, if the graph allows it."""
     max_answers: int = 1_000
     """A query with more answers is left out."""
     train_answers: int = 100
-    """A training query keeps so many of its answers, drawn at random when it has more."""
+    """A training query keeps at most this many of its answers, drawn at random."""
     seed: int = 0
-    """Same seed, same files."""
+    """The same seed gives the same files."""
 
     def __post_init__(self) -> None:
         _among("match", self.match, MATCHES)
@@ -124,67 +124,77 @@ class TrainSettings:
     """How a model is trained."""
 
     shapes: tuple[str, ...] = ()
-    """Shapes or trees to train on; none means all there are: the query set's, or all 16."""
+    """Shapes to train on; empty means all of the query set, or all 16 from a graph."""
     facts: str = "train"
-    """The splits to train on when there is no query set: train, or train,valid."""
+    """The splits to learn from when there is no query set: train, or train,valid."""
     open_share: float = 0.1
-    """From a graph: the part of the one-hop queries that is open; the others are closed."""
+    """From a graph: the share of open queries among one-hop queries; the others are closed."""
     answers_power: float = 0.5
-    """From a graph: a one-hop query comes as often as its number of answers to this power."""
+    """From a graph: how often a one-hop query occurs is its number of answers to this power."""
     one_hop_share: float = 0.5
-    """From a graph: the part of a batch that is one-hop when there are other shapes."""
+    """From a graph: the share of one-hop queries in a batch when there are other shapes."""
     batch: int = 1024
-    """Queries a step, over all processes."""
+    """Queries per step, over all processes together."""
     batching: str = "parallel"
-    """Any mix of shapes in a batch, or one shape a batch (by-shape: Unparalleled)."""
+    """All shapes mixed in each batch (parallel), or one shape per batch (by-shape)."""
     targets: str = "all"
-    """All answers of a query at once, or one an example as in the paper."""
+    """All answers of a query are targets (all), or one drawn per step as in the paper (one)."""
     smoothing: float = 0.1
     """The ε of label smoothing."""
     loss: str = "sampled"
-    """Softmax over all entities (full), or over a sample of them until `full_from`."""
+    """Softmax over all entities (full), or over a sample of them until `full_from` (sampled)."""
     candidates: int = 5_000
-    """The entities a sampled softmax is over."""
+    """The number of entities drawn for a sampled softmax."""
     full_from: float = 0.9
-    """The part of training after which a sampled softmax gives way to the full one."""
+    """The part of the training after which a sampled softmax is replaced by the full one."""
     optimizer: str = "adam"
     """adam or adamw."""
     rate: float = 2e-3
-    """The learning rate at its highest."""
+    """The highest learning rate."""
     warm_up: float = 0.02
-    """The part of training in which the rate rises."""
+    """The part of the training during which the learning rate rises."""
     decay: str = "linear"
-    """How the rate falls to nothing after that: linear, cosine, none."""
+    """How the learning rate falls to zero after the warm-up: linear, cosine or none."""
     weight_decay: float = 0.0
-    """Weight decay, of adamw; of adam, the penalty on squared weights."""
+    """The weight decay of adamw; with adam, the factor of an L2 penalty."""
     clip: float = 1.0
-    """Gradients longer than this are shortened to it; 0 leaves them."""
+    """Gradients are clipped to this norm; 0 does not clip."""
     average: float = 0.0
-    """The decay of an exponential moving average of the weights (EMA); 0 keeps none."""
+    """The decay of an exponential moving average of the weights (EMA); 0 keeps no average."""
     epochs: int = 36
-    """Passes over the queries (over the one-hop ones, from a graph)."""
+    """The number of passes over the queries; from a graph, over its one-hop queries."""
     steps: int | None = None
-    """Steps in all, instead of epochs."""
+    """The total number of steps, instead of epochs."""
     minutes: float | None = None
-    """The time to use up, instead of epochs (the command's --time-budget)."""
+    """The duration of the training, instead of epochs (--time-budget on the command line)."""
     evaluate_steps: int | None = None
-    """Validate after so many steps; None: by minutes."""
+    """Validate after every this many steps; None means by `evaluate_minutes`."""
     evaluate_minutes: float = 5.0
-    """Validate after so many minutes."""
+    """Validate after every this many minutes."""
     valid_queries: int = 3_000
-    """Validation queries to use, drawn once."""
+    """The number of validation queries, drawn once."""
     patience: int | None = None
-    """Stop after so many validations without a better MRR; None: never."""
+    """Stop after this many validations without a better MRR; None never stops early."""
     save_steps: int | None = None
-    """Save `last` after so many steps as well as at each validation."""
+    """Save `last` after every this many steps, besides at each validation."""
     device: str = "auto"
     """auto, cpu or cuda."""
     autocast: bool = False
-    """bf16 on CUDA."""
+    """Compute in bf16 on CUDA."""
     workers: int = 1
-    """Processes that draw queries of complex shapes from a graph in the background."""
+    """Processes that sample queries of complex shapes from a graph in the background."""
     seed: int = 0
-    """Same seed, same weights (on a CPU)."""
+    """The same seed gives the same weights on a CPU."""
+
+    @property
+    def end(self) -> dict[str, float | None]:
+        """The settings that say when training is complete."""
+        return {
+            "epochs": self.epochs,
+            "steps": self.steps,
+            "minutes": self.minutes,
+            "patience": self.patience,
+        }
 
     def __post_init__(self) -> None:
         for name, allowed in (
@@ -205,12 +215,9 @@ class TrainSettings:
         for name in ("steps", "evaluate_steps", "patience", "save_steps"):
             if getattr(self, name) is not None:
                 _at_least(f"train.{name}", getattr(self, name), 1)
-        for name in (
-            "rate",
-            "evaluate_minutes",
-            *(("minutes",) if self.minutes is not None else ()),
-        ):
-            _above(f"train.{name}", getattr(self, name), 0)
+        for name in ("rate", "evaluate_minutes", "minutes"):
+            if getattr(self, name) is not None:
+                _above(f"train.{name}", getattr(self, name), 0)
         for name in ("clip", "weight_decay", "seed"):
             _at_least(f"train.{name}", getattr(self, name), 0)
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import helpers
 import pytest
 from helpers import ReadContent
 from hypothesis import HealthCheck, settings
@@ -42,6 +44,13 @@ def shared_data() -> Path:
     if not folder.is_dir():
         pytest.skip("the real data sets are not beside the project, in ../shared/data")
     return folder
+
+
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """For tests that send SIGINT to their own process: it is not ignored during the test."""
+    with helpers.interruptible():
+        yield
 
 
 @pytest.fixture

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
+
+from forked_nqe import forked_program
 
 from nqe.graph import Dataset
 
@@ -34,6 +39,11 @@ class Run:
     err: str
 
 
+def quick_command() -> tuple[str, ...]:
+    """The command `nqe` without the start of Python, where processes can be forked safely."""
+    return (str(forked_program()),) if sys.platform == "linux" else COMMAND
+
+
 def nqe(
     *arguments: str | Path,
     cwd: Path,
@@ -41,9 +51,13 @@ def nqe(
     env: dict[str, str] | None = None,
     before: tuple[str, ...] = (),
 ) -> Run:
-    """Run `nqe` in a process of its own; `before` is what stands before it."""
+    """Run `nqe` in a process of its own; `before` is what stands before it.
+
+    Python is started anew only if the environment changes or something stands before.
+    """
+    program = COMMAND if before or env else quick_command()
     done = subprocess.run(
-        [*before, *COMMAND, *map(str, arguments)],
+        [*before, *program, *map(str, arguments)],
         cwd=cwd,
         input=given,
         capture_output=True,
@@ -52,6 +66,34 @@ def nqe(
         env=ENVIRONMENT | (env or {}),
     )
     return Run(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """A block in which SIGINT interrupts, also where the tests were started with it ignored.
+
+    A shell ignores SIGINT for what it starts in the background (`nohup make test &`), and a
+    process that is started within the block does not inherit that.
+    """
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def start(*arguments: str | Path, cwd: Path) -> subprocess.Popen[bytes]:
+    """Start `nqe` in a process that Ctrl-C can interrupt, with all three streams as pipes."""
+    with interruptible():
+        return subprocess.Popen(
+            [*COMMAND, *map(str, arguments)],
+            cwd=cwd,
+            env=ENVIRONMENT,
+            bufsize=0,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
 
 
 def well(run: Run) -> str:

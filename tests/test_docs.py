@@ -24,6 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from helpers import quick_command
 
 from nqe.settings import RunSettings
 
@@ -68,7 +69,8 @@ def blocks_of(page: Path) -> Iterator[Block]:
 def run_in_terminal(command: str) -> tuple[int, str]:
     """A command's exit code and all that a person sees of it, on 80 columns and in no colour."""
     kept = {name: value for name, value in os.environ.items() if name not in UNWANTED}
-    path = os.pathsep.join((str(Path(sys.executable).parent), kept["PATH"]))
+    programs = (Path(quick_command()[0]).parent, Path(sys.executable).parent)
+    path = os.pathsep.join((*map(str, programs), kept["PATH"]))
     env = kept | {"PATH": path, "TERM": "dumb", "PYTHONIOENCODING": "utf-8"}
     ours, theirs = pty.openpty()
     with subprocess.Popen(

@@ -1,13 +1,50 @@
-"""Answers by any of three runners, with probabilities and reasons."""
+"""Answers by any of three runners, with probabilities and reasons; loaded when first used."""
 
-from nqe.answering.answerer import MODES, Answerer
-from nqe.answering.answers import Answer, Answers
-from nqe.answering.calibration import Calibration
-from nqe.answering.calibration_fitting import Calibrated, calibrate
-from nqe.answering.explanation import Explanation, explain
-from nqe.answering.hybrid import HybridOptions
-from nqe.answering.hybrid_runner import HybridRunner
-from nqe.answering.statement_scores import StatementScore, Suggestion, score, suggest
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nqe.lazy_names import load_on_use
+
+if TYPE_CHECKING:
+    from nqe.answering.answerer import Answerer
+    from nqe.answering.answers import Answer, Answers
+    from nqe.answering.calibration import Calibration
+    from nqe.answering.calibration_fitting import Calibrated, calibrate
+    from nqe.answering.explanation import Explanation, explain
+    from nqe.answering.hybrid import HybridOptions
+    from nqe.answering.hybrid_runner import HybridRunner
+    from nqe.answering.open_answerer import open
+    from nqe.answering.open_graph import open_dataset
+    from nqe.answering.open_run import OpenedRun
+    from nqe.answering.request import MODES, Request
+    from nqe.answering.statement_scores import StatementScore, Suggestion, score, suggest
+    from nqe.answering.train_model import TrainResult, train
+
+# Exact answers over a graph must not load PyTorch, so each name is imported when it is used.
+_HOMES = {
+    "MODES": "nqe.answering.request",
+    "Answer": "nqe.answering.answers",
+    "Answerer": "nqe.answering.answerer",
+    "Answers": "nqe.answering.answers",
+    "Calibrated": "nqe.answering.calibration_fitting",
+    "Calibration": "nqe.answering.calibration",
+    "Explanation": "nqe.answering.explanation",
+    "HybridOptions": "nqe.answering.hybrid",
+    "HybridRunner": "nqe.answering.hybrid_runner",
+    "OpenedRun": "nqe.answering.open_run",
+    "Request": "nqe.answering.request",
+    "StatementScore": "nqe.answering.statement_scores",
+    "Suggestion": "nqe.answering.statement_scores",
+    "TrainResult": "nqe.answering.train_model",
+    "calibrate": "nqe.answering.calibration_fitting",
+    "explain": "nqe.answering.explanation",
+    "open": "nqe.answering.open_answerer",
+    "open_dataset": "nqe.answering.open_graph",
+    "score": "nqe.answering.statement_scores",
+    "suggest": "nqe.answering.statement_scores",
+    "train": "nqe.answering.train_model",
+}
 
 __all__ = [
     "MODES",
@@ -19,10 +56,19 @@ __all__ = [
     "Explanation",
     "HybridOptions",
     "HybridRunner",
+    "OpenedRun",
+    "Request",
     "StatementScore",
     "Suggestion",
+    "TrainResult",
     "calibrate",
     "explain",
+    "open",
+    "open_dataset",
     "score",
     "suggest",
+    "train",
 ]
+
+
+__getattr__ = load_on_use(__name__, _HOMES)

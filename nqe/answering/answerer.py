@@ -1,222 +1,256 @@
-"""The answerer: questions in, ranked answers out, by any of the three runners."""
+"""The answerer: requests in, ranked answers out, from facts alone or with a model."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property
-from pathlib import Path
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import torch
-from torch import Tensor
 
-from nqe.answering.answers import Answer, Answers
-from nqe.answering.calibration import Calibration, mean_answers
-from nqe.answering.hybrid import HybridOptions, HybridRun, parts
-from nqe.answering.predictor import Knowledge
-from nqe.answering.top_k import likeliest, mask_of
-from nqe.errors import NqeError, choose
+from nqe.answering.answers import Answer, Answers, StepSummary
+from nqe.answering.request import EMBEDDING, EXACT, Request
+from nqe.errors import NqeError
 from nqe.graph.dataset import Dataset
 from nqe.graph.entity_set import EntitySet
 from nqe.graph.fact_columns import Facts
 from nqe.graph.graph import Graph
-from nqe.model.checkpoint import checkpoint_of, load
-from nqe.model.fuzzy_logic import LOGICS, norm_of
-from nqe.model.model import Model
-from nqe.query.exact import Question, Result, execute_many
+from nqe.query.binder import Question, bind
+from nqe.query.exact import MAX_BINDINGS, execute, execute_many
 from nqe.query.plan import Plan
-from nqe.query.step_table import StepTable
+from nqe.query.result import Result
 
 if TYPE_CHECKING:
-    from nqe.answering.explanation import Explanation
+    from torch import Tensor
 
-MODES = ("hybrid", "embedding", "exact")
+    from nqe.answering.calibration import Calibration
+    from nqe.answering.explanation import Explanation
+    from nqe.answering.hybrid import HybridOptions, HybridRun
+    from nqe.answering.neural import NeuralEngine
+    from nqe.model.model import Model
+
+Outcome = Answers | NqeError
+"""What one request of a batch gives."""
 
 
 class Answerer:
-    """Answers questions over the known facts of a graph, with a model for what they lack.
+    """Answers questions over the known facts of a graph, and with a model also beyond them.
 
-    `facts` names the splits of a data set that are known; a graph has `all` or `none`. Without a
-    calibration, probabilities are the model's softmax times the mean number of answers, which
-    ranks well and means little.
+    `facts` names the splits of a data set that are known; a graph has 'all' or 'none'. Without a
+    calibration, the probabilities of a model's predictions rank well but mean little.
     """
 
     def __init__(
         self,
-        model: Model,
         graph: Graph | Dataset,
+        model: Model | None = None,
         *,
         facts: str = "all",
         calibration: Calibration | None = None,
         logic: str | None = None,
         options: HybridOptions | None = None,
+        max_bindings: int | None = MAX_BINDINGS,
     ) -> None:
-        known = _known(graph, facts)
-        self.knowledge = Knowledge(model, known)
-        if calibration is None:
-            answers = mean_answers(known.facts, len(known.vocabulary.relations))
-            calibration = Calibration.plain(self.knowledge.by_relation(answers))
-        if len(calibration.facts.answers) != model.relation_count:
-            raise NqeError(
-                f"the calibration is of a model with {len(calibration.facts.answers):,} relations, "
-                f"this one has {model.relation_count:,}; calibrate it again"
-            )
-        self.calibration = calibration
-        # A model that is blind to logic has none for fuzzy sets.
-        self.logic = choose(LOGICS, logic, "logic")() if logic else norm_of(model.logic)
-        self.options = options or HybridOptions()
+        self.source, self.facts = graph, facts
+        self.graph = known_facts(graph, facts)
+        self.max_bindings = max_bindings
+        self._others: dict[str, Answerer] = {}
+        self._neural: NeuralEngine | None = None
+        if model is not None:
+            # PyTorch takes seconds to load, and exact answers do not need it.
+            from nqe.answering.neural import NeuralEngine
 
-    @classmethod
-    def load(
-        cls,
-        run: str | Path,
-        graph: Graph | Dataset,
-        *,
-        facts: str = "all",
-        logic: str | None = None,
-        options: HybridOptions | None = None,
-        device: str = "auto",
-    ) -> Answerer:
-        """With the model of a RUN or a checkpoint, and its calibration if it has one."""
-        model, calibration = load(run, device), Calibration.load(checkpoint_of(Path(run)))
-        return cls(model, graph, facts=facts, calibration=calibration, logic=logic, options=options)
+            self._neural = NeuralEngine.of(model, self.graph, calibration, logic, options)
 
     @property
-    def graph(self) -> Graph:
-        """The known facts."""
-        return self.knowledge.graph
+    def has_model(self) -> bool:
+        """Whether it predicts; without a model it only answers exactly."""
+        return self._neural is not None
 
-    @cached_property
-    def without_facts(self) -> Answerer:
-        """The same model, asked as if no fact were known."""
-        other = object.__new__(Answerer)
-        vars(other).update(vars(self))
-        nothing = Graph(self.graph.vocabulary, Facts.empty())
-        other.knowledge = Knowledge(self.knowledge.model, nothing)
-        return other
+    @property
+    def neural(self) -> NeuralEngine:
+        """The model over the known facts."""
+        if self._neural is None:
+            raise NqeError("a graph alone predicts nothing; open a RUN")
+        return self._neural
+
+    def knowing(self, facts: str) -> Answerer:
+        """The same answerer with other known facts."""
+        if facts == self.facts:
+            return self
+        if facts not in self._others:
+            other = Answerer(self.source, facts=facts, max_bindings=self.max_bindings)
+            if self._neural is not None:
+                other._neural = self._neural.over(other.graph)
+            self._others[facts] = other
+        return self._others[facts]
 
     def answer(
         self,
         query: Question,
-        mode: str = "hybrid",
-        top: int = 10,
+        mode: str | None = None,
+        top: int | None = None,
         *,
         threshold: float | None = None,
-        among: EntitySet | None = None,
+        among: Question | EntitySet | None = None,
+        facts: str | None = None,
+        predicted_only: bool = False,
+        steps: int | None = None,
     ) -> Answers:
-        """The best answers of a query; with a threshold, all that are at least so likely.
+        """The answers of one query; see `Request` for the options."""
+        request = Request(query, mode, top, threshold, among, facts, predicted_only, steps)
+        [outcome] = self.answer_many([request])
+        if isinstance(outcome, NqeError):
+            raise outcome
+        return outcome
 
-        `among` are the entities that may be answers, such as what another query gave.
-        """
-        [answers] = self.answer_many([query], mode, top, threshold=threshold, among=among)
-        return answers
-
-    def answer_many(
-        self,
-        queries: Sequence[Question],
-        mode: str = "hybrid",
-        top: int = 10,
-        *,
-        threshold: float | None = None,
-        among: EntitySet | None = None,
-    ) -> list[Answers]:
-        """The best answers of each query, many of them worked on together."""
-        if threshold is not None and not 0 <= threshold <= 1:
-            raise NqeError(f"the threshold is {threshold:g}; give a probability from 0 to 1")
-        results = execute_many(queries, self.graph)
-        plans = [result.plan for result in results]
-        rows = map(_stated, results) if mode == "exact" else self.rows(plans, mode)
-        return [
-            self.ranked(result, row, mode, top, threshold=threshold, among=among)
-            for result, row in zip(results, rows, strict=True)
-        ]
-
-    def rows(self, plans: Sequence[Plan], mode: str = "hybrid") -> Iterator[Tensor]:
-        """The probabilities of all entities, plan by plan, (entities,)."""
-        if mode not in MODES:
-            raise NqeError(f"unknown mode '{mode}'; choose one of {', '.join(MODES)}")
-        if mode == "exact":
-            return map(_stated, execute_many(plans, self.graph))
-        return self._rows(plans, self._hybrid if mode == "hybrid" else self._embedding)
+    def answer_many(self, requests: Sequence[Request | Question]) -> list[Outcome]:
+        """The answers of each request, or the error it caused, all worked on together."""
+        wanted = [one if isinstance(one, Request) else Request(one) for one in requests]
+        outcomes: dict[int, Outcome] = {}
+        by_facts: dict[str, list[_Task]] = {}
+        for number, request in enumerate(wanted):
+            facts = request.facts or self.facts
+            try:
+                task = self.knowing(facts)._task(number, request)
+            except NqeError as error:
+                outcomes[number] = error
+            else:
+                by_facts.setdefault(facts, []).append(task)
+        for facts, tasks in by_facts.items():
+            outcomes |= self.knowing(facts)._run(tasks)
+        return [outcomes[number] for number in range(len(wanted))]
 
     def explain(self, query: Question, entity: int | str | None = None) -> Explanation:
-        """Why an entity is an answer, or the best one is; `nqe.explain` has more to choose."""
+        """Why an entity, by default the best answer, stands where it does; see `nqe.explain`."""
         from nqe.answering.explanation import explain
 
         return explain(self, query, entity)
 
+    def rows(self, plans: Sequence[Plan], mode: str | None = None) -> Iterator[Tensor]:
+        """The probabilities of all entities, plan by plan, (entities,)."""
+        mode = Request("", mode).check(self.has_model)
+        results = execute_many(plans, self.graph)
+        return (row for row, _ in self.neural.rows(results, mode))
+
     def run(self, plans: Sequence[Plan]) -> HybridRun:
         """The fuzzy set of every step of some plans."""
-        return self.run_table(StepTable.of(plans))
-
-    def run_table(self, table: StepTable) -> HybridRun:
-        """The same, of plans as a table."""
-        curve = self.calibration.curve(self.graph)
-        return HybridRun(table, self.knowledge, curve, self.logic, self.options)
-
-    def _rows(
-        self, plans: Sequence[Plan], run: Callable[[Sequence[Plan]], Tensor]
-    ) -> Iterator[Tensor]:
-        sizes = np.array([len(plan.steps) for plan in plans], dtype=np.int64)
-        for part in parts(sizes, self.graph.entity_count):
-            yield from run(plans[part])
-
-    def _hybrid(self, plans: Sequence[Plan]) -> Tensor:
-        return self.run(plans).targets()
-
-    def _embedding(self, plans: Sequence[Plan]) -> Tensor:
-        """The paper's softmax."""
-        unseen = [name for plan in plans for name in self.knowledge.unseen(plan)]
-        if unseen:
-            raise NqeError(
-                f"the query names {unseen[0]}, which was added to the graph after the model was "
-                "trained; ask in the mode hybrid or exact"
-            )
-        return self.knowledge.scores(self.knowledge.vectors(StepTable.of(plans))).softmax(1)
-
-    def ranked(
-        self,
-        result: Result,
-        row: Tensor,
-        mode: str,
-        top: int,
-        *,
-        threshold: float | None = None,
-        among: EntitySet | None = None,
-    ) -> Answers:
-        """The best entities of a row of probabilities, with what the facts give for the plan."""
-        likely = row if threshold is None else row.masked_fill(row < threshold, 0)
-        if among is not None:
-            likely = likely * mask_of(among, row)
-        best = likeliest(likely, top if threshold is None else len(row))
-        chosen = np.array([entity for entity, _ in best], dtype=np.int64)
-        known = result.sets[-1].contains(chosen).tolist()
-        return Answers(
-            result.plan,
-            mode,
-            tuple(
-                self.entity_answer(*one, stated) for one, stated in zip(best, known, strict=True)
-            ),
-            () if mode == "exact" else self.knowledge.unseen(result.plan),
-        )
+        return self.neural.run(execute_many(plans, self.graph))
 
     def entity_answer(self, entity: int, probability: float, known: bool) -> Answer:
         """An entity as an answer."""
         names = self.graph.vocabulary.entities
-        seen = self.knowledge.knows(entity)
+        seen = self._neural is None or self._neural.predictor.knows(entity)
         return Answer(entity, names.ids[entity], names.labels[entity], probability, known, seen)
 
+    def _task(self, number: int, request: Request) -> _Task:
+        """A request ready to be run; refuses one that cannot be."""
+        mode = request.check(self.has_model)
+        plan = bind(request.query, self.graph)
+        if mode == EMBEDDING:
+            self.neural.check_seen(plan)
+        return _Task(number, request, mode, plan, self._among(request))
 
-def _stated(result: Result) -> Tensor:
-    """What the facts give, as a row of probabilities."""
-    row = torch.zeros(result.graph.entity_count)
-    row[torch.from_numpy(result.answers)] = 1
-    return row
+    def _among(self, request: Request) -> EntitySet | None:
+        if request.among is None or isinstance(request.among, EntitySet):
+            return request.among
+        return execute(request.among, self.graph, max_bindings=self.max_bindings).sets[-1]
+
+    def _run(self, tasks: Sequence[_Task]) -> dict[int, Outcome]:
+        """The outcomes of some tasks by number; the exact engine runs once for all of them."""
+        try:
+            results = execute_many(
+                [task.plan for task in tasks], self.graph, max_bindings=self.max_bindings
+            )
+        except NqeError as error:
+            if len(tasks) == 1:
+                return {tasks[0].number: error}
+            # One by one, so that only the requests to blame fail.
+            return {number: one for task in tasks for number, one in self._run([task]).items()}
+        pairs = list(zip(tasks, results, strict=True))
+        exact = [pair for pair in pairs if pair[0].mode == EXACT]
+        outcomes: dict[int, Outcome] = {task.number: self._exact(task, r) for task, r in exact}
+        for mode in dict.fromkeys(task.mode for task, _ in pairs if task.mode != EXACT):
+            some = [pair for pair in pairs if pair[0].mode == mode]
+            rows = self.neural.rows([result for _, result in some], mode)
+            for (task, result), (row, steps) in zip(some, rows, strict=True):
+                outcomes[task.number] = self._ranked(task, result, row, steps)
+        return outcomes
+
+    def _exact(self, task: _Task, result: Result) -> Answers:
+        """The answers that the facts give, in the order of their ids."""
+        entities = result.sets[-1] if task.among is None else result.sets[-1] & task.among
+        listed = entities.to_array(self.graph.entity_count)
+        shown = listed[: task.request.limit(task.mode)].tolist()
+        return Answers(
+            task.plan,
+            task.mode,
+            tuple(self.entity_answer(entity, 1.0, known=True) for entity in shown),
+            count=len(listed),
+            steps=tuple(self._exact_steps(task, result)),
+            result=result,
+        )
+
+    def _exact_steps(self, task: _Task, result: Result) -> Iterator[StepSummary]:
+        if task.request.steps is None:
+            return
+        for number, entities in enumerate(result.sets):
+            listed = entities.to_array(self.graph.entity_count)
+            some = listed[: task.request.steps].tolist()
+            members = tuple(self.entity_answer(one, 1.0, known=True) for one in some)
+            yield StepSummary(number, len(listed), members)
+
+    def _ranked(self, task: _Task, result: Result, row: Tensor, steps: Tensor) -> Answers:
+        """The likeliest entities of a row of probabilities."""
+        from nqe.answering.top_k import restrict, select_likeliest
+
+        request = task.request
+        stated = result.sets[-1]
+        among = stated.complement() if request.predicted_only else task.among
+        if request.predicted_only and task.among is not None:
+            among = stated.complement() & task.among
+        allowed = restrict(row, among, request.threshold)
+        best = select_likeliest(allowed, request.limit(task.mode))
+        known = stated.contains(np.array([entity for entity, _ in best], dtype=np.int64)).tolist()
+        return Answers(
+            task.plan,
+            task.mode,
+            tuple(self.entity_answer(*one, flag) for one, flag in zip(best, known, strict=True)),
+            self.neural.predictor.unseen(task.plan),
+            steps=tuple(self._fuzzy_steps(request, result, steps)),
+            result=result,
+        )
+
+    def _fuzzy_steps(self, request: Request, result: Result, rows: Tensor) -> Iterator[StepSummary]:
+        from nqe.answering.top_k import select_likeliest
+
+        if request.steps is None:
+            return
+        for number, row in enumerate(rows):
+            members = tuple(
+                self.entity_answer(entity, chance, entity in result.sets[number])
+                for entity, chance in select_likeliest(row, request.steps)
+            )
+            yield StepSummary(number, int((row > LIKELY).sum()), members)
 
 
-def _known(graph: Graph | Dataset, facts: str) -> Graph:
-    """The facts that are known."""
+LIKELY = 0.5
+"""Above this probability an entity is counted as a member of a step's fuzzy set."""
+
+
+@dataclass(frozen=True)
+class _Task:
+    """A request that is ready to be run, and its number in the batch."""
+
+    number: int
+    request: Request
+    mode: str
+    plan: Plan
+    among: EntitySet | None
+
+
+def known_facts(graph: Graph | Dataset, facts: str) -> Graph:
+    """The facts that are known: those of the named splits, or of a graph all or none."""
     if isinstance(graph, Dataset):
         return graph.known(facts)
     match facts.strip():

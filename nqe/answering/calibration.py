@@ -31,6 +31,7 @@ from nqe.graph.fact_columns import Facts
 from nqe.graph.graph import Graph
 from nqe.graph.pattern import FIRST_QUALIFIER
 from nqe.graph.ragged import Ragged
+from nqe.model.log_sum import LogSum
 from nqe.sampling.one_hop import closed_queries
 from nqe.sampling.query_table import QueryTable
 
@@ -95,21 +96,19 @@ class Curve:
 
 
 class Totals:
-    """The logs of the sums of a softmax, gathered block by block."""
+    """The log-sums of a softmax over all entities, added up block by block."""
 
     def __init__(self) -> None:
-        self._total = torch.tensor(-torch.inf)  # (rows, 1)
+        self._log_sum = LogSum()
 
     def add(self, scores: Tensor) -> None:
-        """The scores of a block, (rows, entities)."""
-        lowest = torch.finfo(scores.dtype).min
-        highest = scores.amax(1, keepdim=True).clamp_min(lowest)  # where all is stated too
-        sums = (scores - highest).exp_().sum(1, keepdim=True)
-        self._total = torch.logaddexp(self._total.to(scores), highest + sums.log())
+        """Add the scores of a block of entities, (rows, entities)."""
+        self._log_sum.add(scores)
 
     def to_logits(self, scores: Tensor) -> None:
         """Turn the scores of a block into logits of their softmax over all entities, in place."""
-        scores.sub_(self._total.clamp_min(torch.finfo(scores.dtype).min))
+        total = self._log_sum.total.clamp_min(torch.finfo(scores.dtype).min)
+        scores.sub_(total[:, None])
         # A logit is the log of its probability, but for large ones, of which there are few.
         rows = (scores.amax(1) > _LARGE).nonzero()[:, 0]
         place, column = (scores[rows] > _LARGE).nonzero(as_tuple=True)

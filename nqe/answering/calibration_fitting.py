@@ -20,10 +20,12 @@ from nqe.graph.arrays import Booleans, Integers
 from nqe.graph.dataset import Dataset
 from nqe.graph.pattern import FIRST_QUALIFIER
 from nqe.graph.ragged import Ragged
-from nqe.model.checkpoint import CHECKPOINT, checkpoint_of, load
+from nqe.model.checkpoint import load
 from nqe.model.embedding_runner import EmbeddingRunner
 from nqe.model.model import Model
+from nqe.run_folders import CHECKPOINT, checkpoint_of
 from nqe.sampling.query_table import QueryTable
+from nqe.training.validation import includes_valid
 
 Floats = npt.NDArray[np.float64]
 
@@ -37,6 +39,8 @@ LEAST = 0.05
 """The least slope: a higher score is never less likely."""
 RIDGE = 1e-3
 _STEPS = 60
+_CONVERGED = 1e-10
+"""Steps of the fit end when no coefficient changes by more."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +105,7 @@ def calibrate(run: str | Path, dataset: Dataset, device: str = "auto") -> Calibr
 def learnt_from_valid(checkpoint: Path) -> bool:
     """Whether the facts that the model of a checkpoint learnt from include the valid split."""
     learnt = str(CHECKPOINT.read_manifest(checkpoint).get("trained_on") or "")
-    return bool({"valid", "all"} & {name.strip() for name in learnt.split(",")})
+    return includes_valid(learnt)
 
 
 def fit(model: Model, dataset: Dataset, seed: int = 0) -> Calibration:
@@ -212,6 +216,8 @@ def _newton(features: Floats, right: Floats, weight: Floats, values: Floats) -> 
         curvature = (features * (weight * told * (1 - told))[:, None]).T @ features
         step = np.linalg.solve(curvature + RIDGE * np.eye(len(values)), gradient - RIDGE * values)
         values = values + np.clip(step, -1, 1)
+        if np.abs(step).max() < _CONVERGED:
+            break
     return values
 
 

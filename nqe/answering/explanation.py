@@ -11,14 +11,16 @@ from typing import Any
 
 from nqe.answering.answerer import Answerer
 from nqe.answering.hybrid import HybridRun
-from nqe.answering.reason_search import Explainer, Reason, Support
-from nqe.answering.top_k import likeliest
+from nqe.answering.reason_search import Explainer
+from nqe.answering.top_k import select_likeliest
 from nqe.errors import NqeError
 from nqe.graph.graph import Graph
 from nqe.graph.vocabulary import Names
-from nqe.query.exact import Question, execute, plan_of
+from nqe.query.binder import Question
+from nqe.query.exact import execute
 from nqe.query.plan import Op, Plan
-from nqe.query.step_text import step_words
+from nqe.query.reason import Reason, Support
+from nqe.query.step_text import describe_step
 
 TOP = 5
 SHOWN = (Op.PROJECTION, Op.AND, Op.OR)
@@ -73,7 +75,9 @@ class Explanation:
     steps: tuple[StepView, ...]
     removed: tuple[Removed, ...]
     unseen: tuple[str, ...]
-    """What the query names, and the entity, where the model has not learnt of them."""
+    """Names in the query, and the entity's, that the model was not trained with."""
+    warnings: tuple[str, ...] = ()
+    """What is odd about the query."""
 
     @property
     def weakest(self) -> Support | None:
@@ -164,15 +168,15 @@ def explain(
     `truth` is the graph with all facts, those included that the answerer must not know.
     """
     graph = answerer.graph
-    plan = plan_of(query, graph)
-    run = answerer.run([plan])
+    result = execute(query, graph)
+    plan, run = result.plan, answerer.neural.run([result])
     row = run.rows[-1]
     if entity is None:
         entity = int(row.argmax())
         if not float(row[entity]):
             raise NqeError("the query has no possible answer, so there is nothing to explain")
     number = graph.vocabulary.entities.to_number(entity)
-    explainer = Explainer(plan, run)
+    explainer = Explainer(result, run)
     views = _Views(plan, run, explainer, truth, top)
     return Explanation(
         query=str(plan.query(graph.vocabulary)),
@@ -184,13 +188,14 @@ def explain(
         steps=tuple(views.step(one) for one, step in enumerate(plan.steps) if step.op in SHOWN),
         removed=tuple(one for one in views.removals() if one.entities),
         unseen=_unseen(answerer, plan, number),
+        warnings=plan.warnings,
     )
 
 
 def _unseen(answerer: Answerer, plan: Plan, entity: int) -> tuple[str, ...]:
-    knowledge = answerer.knowledge
-    own = () if knowledge.knows(entity) else (answerer.graph.vocabulary.entities.name(entity),)
-    return tuple(dict.fromkeys((*knowledge.unseen(plan), *own)))
+    predictor = answerer.neural.predictor
+    own = () if predictor.knows(entity) else (answerer.graph.vocabulary.entities.name(entity),)
+    return tuple(dict.fromkeys((*predictor.unseen(plan), *own)))
 
 
 class _Views:
@@ -200,7 +205,7 @@ class _Views:
         self, plan: Plan, run: HybridRun, explainer: Explainer, truth: Graph | None, top: int
     ) -> None:
         self.plan, self.run, self.top = plan, run, top
-        self.names = run.knowledge.graph.vocabulary.entities
+        self.names = run.predictor.graph.vocabulary.entities
         self.known = explainer.result.sets
         self.true = None if truth is None else execute(plan, truth).sets
 
@@ -216,7 +221,7 @@ class _Views:
                 entity in self.known[number],
                 self._truth(number, entity),
             )
-            for rank, (entity, chance) in enumerate(likeliest(row, self.top), start=1)
+            for rank, (entity, chance) in enumerate(select_likeliest(row, self.top), start=1)
         )
         return StepView(number + 1, step.variable, self._says(number), step.inputs, candidates)
 
@@ -236,13 +241,13 @@ class _Views:
         lost = without * self.run.rows[negated]
         entities = tuple(
             (entity, float(self.run.rows[negated, entity]))
-            for entity, chance in likeliest(lost, self.top)
+            for entity, chance in select_likeliest(lost, self.top)
             if chance > 0.01
         )
         return Removed(f"not {self._says(negated)}", entities)
 
     def _says(self, number: int) -> str:
-        return step_words(self.plan, number, self.run.knowledge.graph.vocabulary)
+        return describe_step(self.plan, number, self.run.predictor.graph.vocabulary)
 
     def _truth(self, number: int, entity: int) -> str | None:
         if self.true is None:

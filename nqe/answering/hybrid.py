@@ -17,10 +17,11 @@ from torch import Tensor
 
 from nqe.answering.bindings import Bindings, choose_bindings
 from nqe.answering.calibration import MOST, Curve, Totals
-from nqe.answering.predictor import Knowledge
+from nqe.answering.predictor import Predictor
 from nqe.errors import NqeError, choose
 from nqe.graph.arrays import Integers
 from nqe.graph.graph import Graph
+from nqe.graph.ragged import ranges
 from nqe.model.fuzzy_logic import Logic, connect, norm_of
 from nqe.query.exact_batch import StepSets, run_table
 from nqe.query.plan import Op
@@ -69,7 +70,7 @@ JOINS: dict[str, Callable[[Tensor, Tensor], None]] = {"noisy-or": noisy_or, "max
 class Chances:
     """What facts and model say of all entities, by each of some bindings alone."""
 
-    knowledge: Knowledge
+    predictor: Predictor
     curve: Curve
     bindings: Bindings
     vectors: Tensor  # (bindings, width)
@@ -77,18 +78,18 @@ class Chances:
     stated: tuple[Integers, Integers]
 
     @classmethod
-    def of(cls, bindings: Bindings, knowledge: Knowledge, curve: Curve) -> Chances:
+    def of(cls, bindings: Bindings, predictor: Predictor, curve: Curve) -> Chances:
         """All bindings through one call of the encoder."""
-        vectors = knowledge.vectors(bindings.steps())
-        stated = knowledge.stated(bindings)
+        vectors = predictor.vectors(bindings.steps())
+        stated = predictor.stated(bindings)
         counts = np.bincount(stated[0], minlength=len(bindings))
         asked = bindings.patterns
-        shift = curve.shift(knowledge.relations(asked.relation), asked.asked, counts)
-        return cls(knowledge, curve, bindings, vectors, shift.to(vectors.device), stated)
+        shift = curve.shift(predictor.relations(asked.relation), asked.asked, counts)
+        return cls(predictor, curve, bindings, vectors, shift.to(vectors.device), stated)
 
     def blocks(self) -> Iterator[tuple[slice, slice, Tensor]]:
         """Ranges of bindings and of entities, and the chances, (bindings, entities)."""
-        size = min(self.knowledge.entity_count, max(1, SCORES // BINDINGS))
+        size = min(self.predictor.entity_count, max(1, SCORES // BINDINGS))
         at_once = max(1, SCORES // max(size, 1))
         for first in range(0, len(self.bindings), at_once):
             yield from self._blocks(slice(first, min(first + at_once, len(self.bindings))), size)
@@ -107,7 +108,7 @@ class Chances:
         """The blocks of some bindings; unless one holds all entities, they are scored twice."""
         vectors, shift = self.vectors[chosen], self.shift[chosen]
         lost = vectors[:, 0].isnan()
-        count = self.knowledge.entity_count
+        count = self.predictor.entity_count
         ranges = [slice(first, min(first + size, count)) for first in range(0, count, size)]
         totals = Totals()
         for columns in ranges:
@@ -122,7 +123,7 @@ class Chances:
             yield chosen, columns, scores
 
     def _scores(self, chosen: slice, columns: slice, vectors: Tensor) -> Tensor:
-        scores = self.knowledge.scores(vectors, columns)
+        scores = self.predictor.scores(vectors, columns)
         scores[self._stated(chosen, columns)] = -torch.inf
         self.curve.warm(scores)
         return scores
@@ -141,16 +142,17 @@ class HybridRun:
 
     def __init__(
         self,
-        table: StepTable,
-        knowledge: Knowledge,
+        exact: StepSets,
+        predictor: Predictor,
         curve: Curve,
         logic: Logic,
         options: HybridOptions,
     ) -> None:
-        self.table, self.knowledge, self.curve = table, knowledge, curve
+        self.exact, self.table, self.predictor, self.curve = exact, exact.table, predictor, curve
         self.logic, self.norm, self.options = logic, norm_of(logic), options
-        self.certain = certain_sets(table, knowledge.graph)
-        self.rows = torch.zeros(table.step_count, knowledge.entity_count, device=knowledge.device)
+        self.certain = certain_sets(exact, predictor.graph)
+        steps, entities = self.table.step_count, predictor.entity_count
+        self.rows = torch.zeros(steps, entities, device=predictor.device)
         with torch.no_grad():
             self._run()
 
@@ -181,7 +183,7 @@ class HybridRun:
         owner = np.repeat(steps, np.diff(bindings.start)).tolist()
         join = JOINS[self.options.join]
         weights = torch.from_numpy(bindings.weight).to(self.rows.device)
-        chances = Chances.of(bindings, self.knowledge, self.curve)
+        chances = Chances.of(bindings, self.predictor, self.curve)
         for chosen, columns, block in chances.blocks():
             # One by one, as a binding's chances fit into the cache.
             for step, weight, chance in zip(owner[chosen], weights[chosen], block, strict=True):
@@ -205,7 +207,7 @@ class HybridRun:
         row[torch.from_numpy(members).to(row.device)] = 1
 
 
-def parts(step_counts: Integers, entity_count: int) -> Iterator[slice]:
+def split_plans(step_counts: Integers, entity_count: int) -> Iterator[slice]:
     """Ranges of plans with few enough steps that their rows fit into memory together."""
     most = max(1, ROWS // max(entity_count, 1))
     part = np.cumsum(step_counts) // most
@@ -213,14 +215,31 @@ def parts(step_counts: Integers, entity_count: int) -> Iterator[slice]:
     return (slice(first, last) for first, last in pairwise(bounds) if first < last)
 
 
-def certain_sets(table: StepTable, graph: Graph) -> StepSets:
+def certain_sets(exact: StepSets, graph: Graph) -> StepSets:
     """What the facts give for certain, step by step.
 
     That something is not stated does not make its contrary certain, so a negation gives nothing.
+    Only plans with a negation are run again; for all others the exact sets are certain.
     """
+    table = exact.table
+    negation = table.op == Op.NOT
+    if not negation.any():
+        return exact
+    plans = np.unique(table.plan_of_step[negation])
+    again = run_table(_without_negations(table.take(plans)), graph)
+    sets = exact.sets()
+    steps = ranges(table.plan_start[plans], table.step_counts[plans])
+    for step, entities in zip(steps.tolist(), again.sets(), strict=True):
+        sets[step] = entities
+    return StepSets.of(table, sets)
+
+
+def _without_negations(table: StepTable) -> StepTable:
+    """The plans with every negation replaced by a disjunction of nothing: the empty set."""
     negation = table.op == Op.NOT
     negated = negation[table.parent] & (table.parent >= 0)
-    # A disjunction without inputs is the empty set.
-    op = np.where(negation, Op.OR, table.op)
-    parent = np.where(negated, -1, table.parent)
-    return run_table(replace(table, op=op, parent=parent), graph)
+    return replace(
+        table,
+        op=np.where(negation, Op.OR, table.op),
+        parent=np.where(negated, -1, table.parent),
+    )

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from nqe.answering.answerer import Answerer
-from nqe.answering.hybrid import parts
+from nqe.answering.hybrid import split_plans
 from nqe.query.step_table import StepTable
 
 
@@ -27,9 +27,11 @@ class HybridRunner:
     def run(self, plans: StepTable) -> RowScores:
         """The probabilities of all entities for each plan."""
         every = np.arange(len(plans))
-        blocks = parts(plans.step_counts, self.entity_count)
+        blocks = split_plans(plans.step_counts, self.entity_count)
         tables = [plans.take(every[block]) for block in blocks]
-        return RowScores(torch.cat([self.answerer.run_table(one).targets() for one in tables]))
+        return RowScores(
+            torch.cat([self.answerer.neural.run_table(one).targets() for one in tables])
+        )
 
 
 @dataclass(frozen=True, eq=False)

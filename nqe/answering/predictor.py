@@ -24,7 +24,7 @@ from nqe.query.step_table import StepTable
 Floats = npt.NDArray[np.float32]
 
 
-class Knowledge:
+class Predictor:
     """A model over a graph.
 
     The graph may have been given entities and relations after training: facts about them are

@@ -12,15 +12,17 @@ from typing import Any
 from nqe.answering.answerer import Answerer
 from nqe.answering.answers import Answer
 from nqe.answering.calibration import MOST
-from nqe.answering.top_k import likeliest, mask_of
+from nqe.answering.top_k import restrict, select_likeliest
 from nqe.errors import QueryError
 from nqe.graph.entity_set import EntitySet
 from nqe.graph.pattern import OBJECT, SUBJECT
-from nqe.query.exact import execute
-from nqe.query.formula import Atom, Query, Term, Variable
-from nqe.query.plan import Plan, PlanBuilder, bind
-from nqe.query.step_text import slot_name
-from nqe.query.text import parse, render_atom
+from nqe.query.binder import bind
+from nqe.query.exact import execute_many
+from nqe.query.formula import Atom, Term, Variable
+from nqe.query.plan import Plan, PlanBuilder
+from nqe.query.query import Query, parse
+from nqe.query.step_text import name_slot
+from nqe.query.text import render_atom
 
 CHECKED = 5
 """Of so many times as many suggestions as are wanted the other direction is asked too."""
@@ -99,26 +101,31 @@ def score(
     atom = _atom(statement)
     plans = [bind(_asking(atom, place), answerer.graph) for place in range(len(atom.terms))]
     names = answerer.graph.vocabulary
-    rows = answerer.without_facts.rows(plans)
+    rows = answerer.knowing("none").rows(plans)
+    results = execute_many(plans, answerer.graph)
     slots = []
-    for place, (plan, row) in enumerate(zip(plans, rows, strict=True)):
+    for place, (result, row) in enumerate(zip(results, rows, strict=True)):
         entity = names.entities.resolve(str(atom.terms[place]))
-        result = execute(plan, answerer.graph)
-        others = answerer.ranked(result, row, "hybrid", top + 1, among=among)
+        best = select_likeliest(restrict(row, among), top + 1)
         slots.append(
             SlotScore(
-                slot_name(plan.target, place, names),
+                name_slot(result.plan.target, place, names),
                 answerer.entity_answer(entity, float(row[entity]), entity in result.sets[-1]),
                 int((row > row[entity]).sum()) + 1,
-                tuple(one for one in others if one.entity != entity)[:top],
+                tuple(
+                    answerer.entity_answer(other, chance, other in result.sets[-1])
+                    for other, chance in best
+                    if other != entity
+                )[:top],
             )
         )
+    unseen = (name for plan in plans for name in answerer.neural.predictor.unseen(plan))
     return StatementScore(
         render_atom(atom),
         slots[0].answer.known,
-        together(one.answer.probability for one in slots),
+        combine_chances(one.answer.probability for one in slots),
         tuple(slots),
-        tuple(dict.fromkeys(name for plan in plans for name in answerer.knowledge.unseen(plan))),
+        tuple(dict.fromkeys(unseen)),
     )
 
 
@@ -145,13 +152,13 @@ def suggest(
     best = nlargest(CHECKED * top, found)
     back = [_one_hop(one, other, 1 - slot) for _, one, slot, other in best]
     suggestions = [
-        _suggestion(answerer, number, triple, together((chance, float(row[number]))))
+        _suggestion(answerer, number, triple, combine_chances((chance, float(row[number]))))
         for (chance, *triple), row in zip(best, answerer.rows(back), strict=True)
     ]
     return sorted(suggestions, key=lambda one: -one.probability)[:top]
 
 
-def together(chances: Iterable[float]) -> float:
+def combine_chances(chances: Iterable[float]) -> float:
     """The chance with the mean log odds of some chances."""
     kept = [min(max(one, 1 - MOST), MOST) for one in chances]
     mean = sum(math.log(one / (1 - one)) for one in kept) / len(kept)
@@ -188,7 +195,7 @@ def _one_hop(relation: int, entity: int, asked: int) -> Plan:
     """The open query for one end of a statement without qualifiers."""
     slots = (None, entity) if asked == SUBJECT else (entity, None)
     builder = PlanBuilder()
-    builder.projection("x", relation, (), slots, asked, closed=False)
+    builder.add_projection("x", relation, (), slots, asked, closed=False)
     return builder.finish()
 
 
@@ -205,9 +212,7 @@ def _lacking(
         lacking = row.masked_fill(row >= 1, 0)
         if slot == SUBJECT:
             lacking[entity] = 0  # What it may be to itself was found as an object.
-        if among is not None:
-            lacking *= mask_of(among, row)
-        for other, chance in likeliest(lacking, count):
+        for other, chance in select_likeliest(restrict(lacking, among), count):
             yield chance, relation, slot, other
 
 

@@ -1,29 +1,39 @@
-"""Rows of probabilities, one an entity: the best of them, and those of a set."""
+"""The most likely entities of a row of probabilities."""
 
 from __future__ import annotations
 
 import torch
 from torch import Tensor
 
-from nqe.errors import NqeError
 from nqe.graph.entity_set import EntitySet
 
 
-def likeliest(row: Tensor, count: int) -> list[tuple[int, float]]:
-    """The likeliest entities that are possible; of equals those with the lowest numbers."""
-    if count < 0:
-        raise NqeError(f"{count} of the best are wanted; give 1 or more")
-    count = min(count, int((row > 0).sum()))
+def select_likeliest(row: Tensor, count: int | None = None) -> list[tuple[int, float]]:
+    """The entities with the highest probabilities above 0, at most `count` of them.
+
+    Among equal probabilities, entities with lower numbers come first.
+    """
+    possible = int((row > 0).sum())
+    count = possible if count is None else min(count, possible)
     if not count:
         return []
-    # Of equals topk takes any, so it only tells where to stop.
+    # Among equals topk takes any, so it only gives the lowest probability to include.
     among = (row >= row.topk(count).values[-1]).nonzero()[:, 0]
     best = among[row[among].sort(descending=True, stable=True).indices[:count]]
     return list(zip(best.tolist(), row[best].tolist(), strict=True))
 
 
+def restrict(row: Tensor, among: EntitySet | None, threshold: float | None = None) -> Tensor:
+    """The row with 0 for entities outside a set, or with a probability below a threshold."""
+    if threshold is not None:
+        row = row.masked_fill(row < threshold, 0)
+    if among is not None:
+        row = row * mask_of(among, row)
+    return row
+
+
 def mask_of(entities: EntitySet, row: Tensor) -> Tensor:
-    """1 for the entities of a set and 0 for others, like a row."""
+    """1 for the entities of a set and 0 for all others, on the device of a row."""
     mask = torch.zeros_like(row)
     mask[torch.from_numpy(entities.to_array(len(row))).to(row.device)] = 1
     return mask

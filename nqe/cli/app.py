@@ -7,15 +7,19 @@ from typing import Annotated
 import typer
 
 from nqe.cli import (
-    answering,
-    asking,
+    ask,
+    calibrate,
+    compare,
     demo,
-    evaluations,
+    evaluate,
+    explain,
     import_export,
     inspect_graph,
-    questions,
-    samples,
-    training,
+    plan_sparql,
+    queries,
+    score_suggest,
+    shell,
+    train,
 )
 from nqe.version import VERSION
 
@@ -50,12 +54,20 @@ def options(
     """Options of the program itself."""
 
 
-import_export.add_to(app)
-inspect_graph.add_to(app)
-asking.add_to(app)
-questions.add_to(app)
-samples.add_to(app)
-training.add_to(app)
-evaluations.add_to(app)
-answering.add_to(app)
-demo.add_to(app)
+# In the order in which `nqe --help` lists them.
+for group in (
+    import_export,
+    inspect_graph,
+    ask,
+    explain,
+    shell,
+    score_suggest,
+    plan_sparql,
+    queries,
+    train,
+    calibrate,
+    evaluate,
+    compare,
+    demo,
+):
+    group.add_to(app)

@@ -64,7 +64,7 @@ def demo(
 
     Example: nqe demo -o atlas.graph --seconds 5
     """
-    from nqe.cli.graph_tables import print_entity, print_statistics
+    from nqe.cli.print_graph import print_entity, print_statistics
     from nqe.demo import demo_dataset
     from nqe.graph.entity_facts import collect_entity_facts
     from nqe.graph.statistics import compute_statistics
@@ -84,7 +84,7 @@ def demo(
 
 def _sample(dataset: Dataset, output: str) -> None:
     """Draw a small benchmark from the graph and show one of its queries."""
-    from nqe.cli.samples import show_queries
+    from nqe.cli.queries import show_queries
     from nqe.sampling import sample, save_queries
     from nqe.settings import SamplingSettings
 
@@ -99,13 +99,12 @@ def _sample(dataset: Dataset, output: str) -> None:
 
 def _train(dataset: Dataset, output: str, seconds: float) -> None:
     """Train for a while, evaluate, and answer a question whose answer was held out."""
+    from nqe.answering import train
+    from nqe.cli.print_report import print_link_report
     from nqe.cli.progress import TrainingBar
-    from nqe.cli.results import print_sheets
     from nqe.evaluation import predict_links
-    from nqe.evaluation.result_tables import link_sheet
     from nqe.model import EmbeddingRunner, load
     from nqe.settings import ModelSettings, RunSettings, TrainSettings
-    from nqe.training import train
 
     place = Path(output).with_suffix(".demo.run")
     printing.heading("A model that predicts what the graph lacks")
@@ -118,21 +117,22 @@ def _train(dataset: Dataset, output: str, seconds: float) -> None:
     with TrainingBar() as bar:
         trained = train(dataset, place, settings=settings, name=output, on_step=bar.update)
     printing.say(f"{place}: {trained.steps:,} steps on the train split")
-    print_sheets([link_sheet(predict_links(EmbeddingRunner(load(place)), dataset))], "table")
+    print_link_report(predict_links(EmbeddingRunner(load(place)), dataset), "table")
+    if trained.calibrated is not None:
+        before, after = trained.calibrated.before.error, trained.calibrated.after.error
+        printing.say(
+            f"calibrated: probabilities are off by {after:.3f} on average, before by {before:.3f}"
+        )
     _predict(dataset, place)
 
 
 def _predict(dataset: Dataset, place: Path) -> None:
     """Answer questions whose answers the train split does not state, and explain one of them."""
-    from nqe.answering import Answerer, calibrate, explain
+    from nqe.answering import explain
+    from nqe.answering import open as open_answerer
     from nqe.query import execute
 
-    measured = calibrate(place, dataset)
-    printing.say(
-        f"calibrated: probabilities are off by {measured.after.error:.3f} on average, before by "
-        f"{measured.before.error:.3f}"
-    )
-    answerer = Answerer.load(place, dataset, facts="train")
+    answerer = open_answerer(place, graph=dataset, facts="train")
     for question, query in HELD_OUT:
         printing.heading(question)
         printing.say(query)
@@ -142,7 +142,7 @@ def _predict(dataset: Dataset, place: Path) -> None:
             (
                 one.name,
                 f"{one.probability:.3f}",
-                "stated" if one.known else "predicted",
+                one.source,
                 "true" if one.entity in true else "",
             )
             for one in answers
@@ -155,17 +155,19 @@ def _predict(dataset: Dataset, place: Path) -> None:
 
 def _ask(graph: Graph, question: str, query: str) -> None:
     """Show a question, its plan, its answers, and why the first is one."""
-    from nqe.cli.answers import Asker
+    from nqe.answering import Answerer, Request
+    from nqe.cli.print_answers import AnswerPrinter
     from nqe.query import execute
-    from nqe.query.drawing import text_tree
+    from nqe.query.drawing import draw_text
 
     result = execute(query, graph)
     printing.heading(question)
     printing.say(query)
     printing.say()
-    printing.say(text_tree(result.plan, graph.vocabulary))
+    printing.say(draw_text(result.plan, graph.vocabulary))
     printing.say()
-    Asker(graph, top=12).show(query)
+    printer = AnswerPrinter(Answerer(graph), Request(query, top=12))
+    printer.print(query, printer.answer([query])[0])
     if len(result):
         printing.say(f"\nWhy {result.labels[0]}:")
         printing.say(str(result.proof(int(result.answers[0]))))

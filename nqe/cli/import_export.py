@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from nqe.answering.open_graph import open_dataset
 from nqe.cli import printing
-from nqe.cli.choices import FactsOption, GraphArgument, open_dataset
+from nqe.cli.options import FactsOption, PlaceArgument
 from nqe.text_format import MAIN_COLUMNS, STANDARD_STREAM
 
 if TYPE_CHECKING:
@@ -94,7 +95,7 @@ def _note_bad_lines(bad: BadLines, output: str) -> None:
 
 
 def export(
-    graph: GraphArgument,
+    graph: PlaceArgument,
     output: Annotated[
         str, typer.Option("-o", "--output", help="A file, a folder for all splits, or `-`.")
     ],

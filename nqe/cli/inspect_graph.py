@@ -6,8 +6,9 @@ from typing import Annotated
 
 import typer
 
+from nqe.answering.open_graph import open_dataset
 from nqe.cli import printing
-from nqe.cli.choices import FactsOption, GraphArgument, JsonOption, open_dataset
+from nqe.cli.options import FactsOption, JsonOption, PlaceArgument
 
 
 def add_to(app: typer.Typer) -> None:
@@ -18,7 +19,7 @@ def add_to(app: typer.Typer) -> None:
 
 
 def stats(
-    graph: GraphArgument,
+    graph: PlaceArgument,
     top: Annotated[int, typer.Option("--top", min=1, help="Length of the lists.")] = 10,
     as_json: JsonOption = False,
 ) -> None:
@@ -26,7 +27,7 @@ def stats(
 
     Example: nqe stats atlas
     """
-    from nqe.cli.graph_tables import print_statistics
+    from nqe.cli.print_graph import print_statistics
     from nqe.graph.statistics import compute_statistics
 
     numbers = compute_statistics(open_dataset(graph), top)
@@ -37,7 +38,7 @@ def stats(
 
 
 def show(
-    graph: GraphArgument,
+    graph: PlaceArgument,
     entity: Annotated[str, typer.Argument(metavar="ENTITY", help="An id or a label.")],
     facts: FactsOption = "all",
     limit: Annotated[int, typer.Option("--limit", min=1, help="Facts to show per slot.")] = 20,
@@ -47,7 +48,7 @@ def show(
 
     Example: nqe show atlas Switzerland
     """
-    from nqe.cli.graph_tables import print_entity
+    from nqe.cli.print_graph import print_entity
     from nqe.graph.entity_facts import collect_entity_facts
 
     dataset = open_dataset(graph)
@@ -60,7 +61,7 @@ def show(
 
 
 def find(
-    graph: GraphArgument,
+    graph: PlaceArgument,
     text: Annotated[
         str, typer.Argument(metavar="TEXT", help="A name, part of one, or a similar spelling.")
     ],

@@ -1,15 +1,17 @@
-"""Evaluation: filtered ranks of anything that scores plans, reports, comparisons."""
+"""Evaluation: rank the answers of any runner, report metrics, compare runs."""
 
 from nqe.evaluation.bootstrap import Bootstrap
 from nqe.evaluation.comparison import compare
 from nqe.evaluation.evaluator import Ranking, Runner, evaluate
-from nqe.evaluation.link_prediction import LinkReport, predict_links
+from nqe.evaluation.link_prediction import predict_links
+from nqe.evaluation.metrics import METRICS, Metric, Metrics
 from nqe.evaluation.ranks import Scores
-from nqe.evaluation.report import Metrics, Report
+from nqe.evaluation.report import Report
 
 __all__ = [
+    "METRICS",
     "Bootstrap",
-    "LinkReport",
+    "Metric",
     "Metrics",
     "Ranking",
     "Report",

@@ -1,4 +1,4 @@
-"""The bootstrap: how a mean would vary if other queries had been drawn."""
+"""Bootstrap intervals: how much a mean would vary if other queries had been drawn."""
 
 from __future__ import annotations
 
@@ -8,44 +8,48 @@ import numpy as np
 
 from nqe.evaluation.ranks import Floats
 
-# So many draws are looked up at a time.
-AT_ONCE = 2**22
+# At most this many drawn queries are in memory at once.
+MAX_DRAWS = 2**22
 
 
 @dataclass(frozen=True)
 class Bootstrap:
-    """How often to draw anew, how sure the interval is to be, and the seed; none if 0 samples."""
+    """The settings of a bootstrap."""
 
     samples: int = 1_000
+    """How many samples of queries are drawn; 0 means no intervals."""
     level: float = 0.95
+    """The share of the samples' means that an interval contains."""
     seed: int = 0
 
 
-def resampled_means(
-    value: Floats, weight: Floats, samples: int, random: np.random.Generator
+def resample_means(
+    sums: Floats, weight: Floats, samples: int, random: np.random.Generator
 ) -> Floats:
-    """The weighted means, (samples, measures), of as many units, drawn with repetition.
+    """The weighted means of samples of queries, drawn with replacement.
 
-    `value` (units, measures) has the weight in it already.
+    Each sample has as many queries as there are. `sums` (queries, columns) are the values of the
+    queries, already multiplied by their weights. The result is (samples, columns).
     """
-    count, measures = value.shape
-    means = np.empty((samples, measures))
-    both = np.column_stack([value, weight])
-    at_once = max(1, AT_ONCE // max(1, count))
+    count, columns = sums.shape
+    means = np.empty((samples, columns))
+    weighted = np.column_stack([sums, weight])
+    at_once = max(1, MAX_DRAWS // max(1, count))
     for first in range(0, samples, at_once):
-        here = means[first : first + at_once]
-        drawn = random.integers(0, count, (len(here), count), dtype=np.int32)
-        # How often each unit was drawn, sample by sample.
-        cell = (drawn + count * np.arange(len(here))[:, None]).ravel()
-        times = np.bincount(cell, minlength=len(here) * count).reshape(len(here), count)
-        sums = times.astype(np.float64) @ both
-        here[:] = sums[:, :measures] / sums[:, measures:]
+        block = means[first : first + at_once]
+        drawn = random.integers(0, count, (len(block), count), dtype=np.int32)
+        # How often each query was drawn, (samples, queries).
+        times = np.empty(drawn.shape)
+        for sample, queries in enumerate(drawn):
+            times[sample] = np.bincount(queries, minlength=count)
+        totals = times @ weighted
+        block[:] = totals[:, :columns] / totals[:, columns:]
     return means
 
 
-def intervals(means: Floats, level: float) -> tuple[tuple[float, float], ...]:
-    """Of each measure the middle part of its means that holds a share `level` of them."""
-    if not len(means):
-        return ()
-    low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2], axis=0).tolist()
-    return tuple(zip(low, high, strict=True))
+def find_intervals(metrics: Floats, level: float) -> list[tuple[float, float]]:
+    """The central interval of each column that contains the share `level` of its rows."""
+    if not len(metrics):
+        return []
+    low, high = np.quantile(metrics, [(1 - level) / 2, (1 + level) / 2], axis=0).tolist()
+    return list(zip(low, high, strict=True))

@@ -1,157 +1,170 @@
-"""Comparison: the reports of several runs side by side, and beside published rows."""
+"""Compare reports: runs side by side in one table, optionally beside published results."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from statistics import fmean
-from typing import Any
 
 from nqe.errors import NqeError, choose
-from nqe.evaluation.link_prediction import PARTS, LinkReport
+from nqe.evaluation.groupings import PARTS
+from nqe.evaluation.metrics import METRICS, Metric, Metrics
 from nqe.evaluation.published_results import BENCHMARKS, LINK_PREDICTION
-from nqe.evaluation.report import AVERAGES, Report, choose_measure
-from nqe.evaluation.result_tables import Cell, Sheet
-from nqe.query.shapes import SHAPES, shape_order
-from nqe.sampling.presets import PRESETS
+from nqe.evaluation.report import AVERAGES, Report
+from nqe.evaluation.result_tables import (
+    Cell,
+    Sheet,
+    describe_averages,
+    describe_split,
+    to_unit,
+)
+from nqe.query.shapes import rank_shape
 
 Row = tuple[str, Mapping[str, float]]
-
-# What reports on the same queries have in common.
-_SAME = ("fingerprint", "digest")
-# What may differ between a query set and the preset whose benchmark it is.
-_FREE = ("shapes", "train", "valid", "test", "seed", "max_answers", "train_answers")
+"""The name of a run or a published model, and its values by column, in the unit of the table."""
 
 
 def compare(
-    reports: Mapping[str, Report | LinkReport],
+    reports: Mapping[str, Report],
     *,
     measure: str = "mrr",
     published: bool = False,
     benchmark: str | None = None,
 ) -> Sheet:
-    """Runs as rows and shapes as columns (or parts of link prediction), in percent."""
-    place = choose_measure(measure)
+    """A table with one row per run, by name, and one column per shape.
+
+    Reports of link prediction have one column per part of the fact instead. `measure` is the name
+    of a metric, one of `METRICS`. `published` adds the published rows of the benchmark that the
+    reports belong to, or of the one named by `benchmark`.
+    """
+    metric = choose(METRICS, measure, "measure")
     if published and measure != "mrr":
         raise NqeError(f"no {measure} is published; compare by mrr, or leave out --published")
-    links = {name: one for name, one in reports.items() if isinstance(one, LinkReport)}
-    plain = {name: one for name, one in reports.items() if isinstance(one, Report)}
-    if links and plain:
-        raise NqeError("link prediction and queries have no common columns; compare one of them")
-    title = measure.upper() if measure == "mrr" else measure.capitalize()
-    if links:
-        return _link_sheet(links, place, title, published, benchmark)
-    return _shape_sheet(plain, place, title, published, benchmark)
-
-
-def benchmark_of(settings: Mapping[str, Any] | None, *names: str) -> str | None:
-    """The published benchmark that a query set is: by its settings, and by a name of its graph."""
-    stems = {re.split(r"[.-]", Path(name).name.lower())[0] for name in names}
-    for name, preset in PRESETS.items():
-        wanted = preset.to_json()
-        shapes = set(wanted["shapes"] or SHAPES)
-        if (
-            settings is not None
-            and name.partition("-")[0] in stems
-            and all(settings.get(key) == wanted[key] for key in wanted if key not in _FREE)
-            and set(settings.get("shapes") or SHAPES) <= shapes
-        ):
-            return name
-    return None
-
-
-def _shape_sheet(
-    reports: Mapping[str, Report], place: int, title: str, published: bool, benchmark: str | None
-) -> Sheet:
-    _check_alike(reports, lambda one: (*map(one.about.get, _SAME), one.all.queries))
-    rows: list[Row] = [
-        (name, {shape: 100 * one.values[place] for shape, one in report.group("shape").items()})
-        for name, report in reports.items()
-    ]
-    shapes = sorted({shape for _, cells in rows for shape in cells}, key=shape_order)
+    _check_same_queries(reports)
+    _check_measured(reports, measure)
     first = next(iter(reports.values()))
-    if published:
-        table = _published(BENCHMARKS, benchmark or first.about.get("benchmark"))
-        rows = [(f"{name} (paper)", cells) for name, cells in table.items()] + rows
-    rows = [(name, _with_averages(cells, shapes)) for name, cells in rows]
-    averages = [name for name, wanted in AVERAGES.items() if set(wanted) & set(shapes)]
-    what = f"{first.answers} answers, per {first.per}, {first.ties} ties, %"
-    return _sheet(f"{title} ({what})", "run", (*shapes, *averages), rows)
+    known = benchmark or first.about.get("benchmark")
+    if first.is_link_prediction:
+        rows = [_link_row(name, report, measure) for name, report in reports.items()]
+        columns = ["all", *PARTS]
+        theirs = _published_links(known) if published else []
+    else:
+        rows = [(name, _values(report.group("shape"), measure)) for name, report in reports.items()]
+        columns = sorted({shape for _, values in rows for shape in values}, key=rank_shape)
+        theirs = _published_shapes(known) if published else []
+        rows, theirs = ([_add_averages(row, columns) for row in part] for part in (rows, theirs))
+        columns += [name for name, shapes in AVERAGES.items() if set(shapes) & set(columns)]
+    return _build_sheet(_describe(first, metric), columns, [*theirs, *rows], metric)
 
 
-def _link_sheet(
-    reports: Mapping[str, LinkReport],
-    place: int,
-    title: str,
-    published: bool,
-    benchmark: str | None,
-) -> Sheet:
-    _check_alike(reports, lambda one: (one.about.get("fingerprint"), one.parts["all"].count))
-    rows: list[Row] = [
+def _check_same_queries(reports: Mapping[str, Report]) -> None:
+    """Refuse reports that were not made from the same queries."""
+    (first, report), *others = reports.items()
+    for name, other in others:
+        if other.is_link_prediction != report.is_link_prediction:
+            raise NqeError(
+                "link prediction and queries have no common columns; compare only one of them"
+            )
+        if _identify(other) != _identify(report):
+            raise NqeError(
+                f"{first} and {name} were evaluated on different queries; "
+                "evaluate both on the same split of the same query set"
+            )
+
+
+def _identify(report: Report) -> tuple[object, ...]:
+    """What reports on the same queries have in common."""
+    about = report.about
+    return report.split, about.get("fingerprint"), about.get("digest"), report.all.answers
+
+
+def _check_measured(reports: Mapping[str, Report], measure: str) -> None:
+    """Refuse reports that an older version of nqe wrote without this metric."""
+    for name, report in reports.items():
+        if measure not in report.all.values:
+            has = ", ".join(report.all.values)
+            raise NqeError(
+                f"{name}: its report has no {measure}, only {has}; "
+                "create it again with `nqe evaluate`"
+            )
+
+
+def _values(groups: Mapping[str, Metrics], measure: str) -> dict[str, float]:
+    metric = METRICS[measure]
+    return {label: to_unit(metric, metrics[measure]) for label, metrics in groups.items()}
+
+
+def _link_row(name: str, report: Report, measure: str) -> Row:
+    trained = report.about.get("trained_on")
+    values = _values({"all": report.all, **report.group("part")}, measure)
+    return (f"{name} (trained on {trained})" if trained else name), values
+
+
+def _published_shapes(benchmark: str | None) -> list[Row]:
+    rows = _choose_benchmark(BENCHMARKS, benchmark)
+    return [(f"{name} (paper)", values) for name, values in rows.items()]
+
+
+def _published_links(benchmark: str | None) -> list[Row]:
+    rows = _choose_benchmark(LINK_PREDICTION, benchmark)
+    return [
         (
-            _with_training(name, report),
-            {part: 100 * (one.mrr, *one.hits)[place] for part, one in report.parts.items()},
+            f"{name} (paper; training splits unknown)",
+            {part: to_unit(METRICS["mrr"], mrr) for part, mrr in values.items()},
         )
-        for name, report in reports.items()
+        for name, values in rows.items()
     ]
-    first = next(iter(reports.values()))
-    if published:
-        table = _published(LINK_PREDICTION, benchmark or first.about.get("benchmark"))
-        theirs = {
-            f"{name} (paper; split not told)": {part: 100 * mrr for part, mrr in cells.items()}
-            for name, cells in table.items()
-        }
-        rows = [*theirs.items(), *rows]
-    return _sheet(f"{title} of link prediction ({first.ties} ties, %)", "run", tuple(PARTS), rows)
 
 
-def _published(
+def _choose_benchmark(
     tables: Mapping[str, Mapping[str, Mapping[str, float]]], benchmark: str | None
 ) -> Mapping[str, Mapping[str, float]]:
     if benchmark is None:
         raise NqeError(
-            "the queries are like those of no published benchmark; "
-            f"name the one to show with --benchmark: {', '.join(tables)}"
+            "the queries do not belong to a published benchmark; "
+            f"choose the one to show with --benchmark: {', '.join(tables)}"
         )
     return choose(tables, benchmark, "benchmark")
 
 
-def _check_alike(reports: Mapping[str, Any], identity: Any) -> None:
-    """Refuse reports of different queries that have the same name."""
-    (first, told), *others = ((name, identity(one)) for name, one in reports.items())
-    for name, other in others:
-        if other != told:
-            raise NqeError(
-                f"{first} and {name} were evaluated on different queries of the same name; "
-                "evaluate both on the same queries"
-            )
-
-
-def _with_averages(cells: Mapping[str, float], shapes: Sequence[str]) -> dict[str, float]:
-    """A row with its plain means, if it has every shape of them that is shown."""
-    shown = {shape: cells[shape] for shape in shapes if shape in cells}
-    for name, wanted in AVERAGES.items():
+def _add_averages(row: Row, shapes: Sequence[str]) -> Row:
+    """The row limited to the given shapes, with each average of which it has all those shapes."""
+    name, values = row
+    shown = {shape: values[shape] for shape in shapes if shape in values}
+    for average, wanted in AVERAGES.items():
         present = [shape for shape in wanted if shape in shapes]
         if present and set(present) <= set(shown):
-            shown[name] = fmean(shown[shape] for shape in present)
-    return shown
+            shown[average] = fmean(shown[shape] for shape in present)
+    return name, shown
 
 
-def _with_training(name: str, report: LinkReport) -> str:
-    trained = report.about.get("trained_on")
-    return f"{name} (trained on {trained})" if trained else name
+def _describe(report: Report, metric: Metric) -> str:
+    """The title of a comparison."""
+    task = " of link prediction" if report.is_link_prediction else ""
+    unit = ", %" if metric.in_percent else ""
+    label = metric.label[0].upper() + metric.label[1:]
+    return f"{label}{task}{describe_split(report)} ({describe_averages(report)}{unit})"
 
 
-def _sheet(title: str, corner: str, columns: tuple[str, ...], rows: Sequence[Row]) -> Sheet:
-    # Rounded only here, so that an average is that of the report.
-    rows = [(name, {key: round(one, 2) for key, one in values.items()}) for name, values in rows]
+def _build_sheet(title: str, columns: Sequence[str], rows: Sequence[Row], metric: Metric) -> Sheet:
+    # Values are rounded only here, so that an average equals the one in the report.
+    rows = [
+        (name, {column: round(value, 2) for column, value in values.items()})
+        for name, values in rows
+    ]
     cells: tuple[tuple[Cell, ...], ...] = tuple(
         (name, *(values.get(column) for column in columns)) for name, values in rows
     )
-    best = set()
+    return Sheet(title, ("run", *columns), cells, _find_best(columns, rows, metric))
+
+
+def _find_best(
+    columns: Sequence[str], rows: Sequence[Row], metric: Metric
+) -> frozenset[tuple[int, int]]:
+    """The cells with the best value of their column, in columns with several values."""
+    best: set[tuple[int, int]] = set()
     for place, column in enumerate(columns, start=1):
         known = {row: values[column] for row, (_, values) in enumerate(rows) if column in values}
         if len(known) > 1:
-            best |= {(row, place) for row, one in known.items() if one == max(known.values())}
-    return Sheet(title, (corner, *columns), cells, frozenset(best))
+            wanted = (min if metric.lower_is_better else max)(known.values())
+            best |= {(row, place) for row, value in known.items() if value == wanted}
+    return frozenset(best)

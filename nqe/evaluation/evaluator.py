@@ -1,4 +1,4 @@
-"""The evaluator: ranks of the answers of queries, by anything that scores plans."""
+"""Evaluate a runner: rank the answers of queries among all entities by the runner's scores."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 
 from nqe.errors import NqeError, choose
-from nqe.evaluation.ranks import FEW, TIES, Above, Floats, Scores, count_above
+from nqe.evaluation.ranks import FEW_ANSWERS, TIES, Floats, RankCounts, Scores, count_above
 from nqe.graph.arrays import Integers
 from nqe.graph.ragged import Ragged, offsets, ranges
 from nqe.progress import NoProgress, Progress
@@ -16,15 +16,16 @@ from nqe.query.step_table import StepTable
 from nqe.sampling.query_table import QueryTable
 
 BLOCK = 2**24
-"""So many scores exist at a time."""
+"""At most this many scores are in memory at once."""
 MOST_QUERIES = 512
 LEAST_QUERIES = 16
 ANSWERS = ("hard", "easy")
 UNKNOWN = -1
+"""The number of missing facts of an answer for which nobody counted them."""
 
 
 class Runner(Protocol):
-    """Runs queries and scores entities: a model, or anything else."""
+    """Runs plans and scores entities; a model, or anything else that has these two members."""
 
     @property
     def entity_count(self) -> int:
@@ -38,27 +39,29 @@ class Runner(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Ranking:
-    """Where the answers of queries stand among the wrong entities, and what the queries are like.
+    """The position of each answer among the wrong entities, and properties of the queries.
 
-    Columns of answers go with the answers ranked, the others with all queries of the table.
+    A wrong entity of a query is one that is not an answer of it.
     """
 
     answers: str
     """Which answers are ranked: hard or easy."""
-    query: Integers  # (answers,) row of the table
+    query: Integers  # (answers,) row of the query table
     entity: Integers  # (answers,)
-    greater: Integers  # (answers,) wrong entities that score more
-    equal: Integers  # (answers,) wrong entities that score the same
-    missing: Integers  # (answers,) facts it needs that are not known; -1 if nobody counted
+    greater: Integers  # (answers,) wrong entities with a higher score
+    equal: Integers  # (answers,) wrong entities with the same score
+    candidates: Integers  # (answers,) entities it competes with: itself and all wrong entities
+    missing: Integers  # (answers,) facts it needs that are not known; -1 if not counted
     shape: tuple[str, ...]  # (queries,)
-    slot: Integers  # (queries,) kind of slot asked for; see SLOTS
-    arity: Integers  # (queries,) entities in the largest atom
+    slot: Integers  # (queries,) index into SLOTS of the slot asked for
+    arity: Integers  # (queries,) number of entities in the largest atom
     left_out: int
-    """Queries without such answers, or with more answers than were kept."""
+    """Queries not ranked: without such answers, or with more answers than were stored."""
 
-    def ranks(self, ties: str = "realistic") -> Floats:
-        """The rank of each answer, by what happens to equal scores."""
-        return choose(TIES, ties, "tie policy")(Above(self.greater, self.equal))
+    def compute_ranks(self, ties: str = "realistic") -> Floats:
+        """The rank of each answer under a policy for equal scores, one of `TIES`."""
+        rank = choose(TIES, ties, "tie policy")
+        return rank(RankCounts(self.greater, self.equal))
 
 
 def evaluate(
@@ -69,75 +72,56 @@ def evaluate(
     block: int = BLOCK,
     progress: Progress | None = None,
 ) -> Ranking:
-    """The filtered ranks of every hard (or easy) answer; no more than `block` scores at a time."""
+    """Compute the filtered rank of every hard (or easy) answer.
+
+    At most `block` scores are in memory at once.
+    """
     if answers not in ANSWERS:
         raise NqeError(f"unknown answers '{answers}'; choose one of {', '.join(ANSWERS)}")
-    wanted: Ragged = getattr(queries, answers)
+    wanted = queries.hard if answers == "hard" else queries.easy
     _check_entities(queries, runner.entity_count)
-    rows = _ranked(queries, wanted)
-    above = _count(runner, queries, wanted, rows, block, progress)
+    rows = _find_rankable(queries, wanted)
+    correct = _merge_answers(queries, runner.entity_count)
+    counts = _count_above(runner, queries, wanted, correct, rows, block, progress)
     chosen = ranges(wanted.offset[rows], wanted.lengths[rows])
-    known_missing = answers == "hard" and len(queries.missing.values) == len(wanted.values)
-    missing = queries.missing.values if known_missing else np.full(len(wanted.values), UNKNOWN)
+    query = wanted.owner[chosen]
     return Ranking(
         answers=answers,
-        query=wanted.owner[chosen],
+        query=query,
         entity=wanted.values[chosen],
-        greater=above.greater[chosen],
-        equal=above.equal[chosen],
-        missing=missing[chosen],
+        greater=counts.greater[chosen],
+        equal=counts.equal[chosen],
+        candidates=runner.entity_count - correct.lengths[query] + 1,
+        missing=_count_missing(queries, answers)[chosen],
         shape=queries.shape,
         slot=queries.plans.asked_kinds,
-        arity=_largest(queries.plans.arities),
+        arity=_find_largest(queries.plans.arities),
         left_out=len(queries) - len(rows),
     )
 
 
-def _ranked(queries: QueryTable, wanted: Ragged) -> Integers:
-    """The queries that can be ranked: a training query may not hold all that must be filtered."""
+def choose_block_size(entity_count: int, block: int) -> tuple[int, int]:
+    """How many queries and how many entities to score at once: all entities, if they fit."""
+    if block < 1:
+        raise NqeError(f"a block of {block} scores is too small; give 1 or more")
+    fitting = block // max(1, entity_count)
+    queries = min(fitting, MOST_QUERIES) if fitting >= LEAST_QUERIES else min(LEAST_QUERIES, block)
+    # Counting in float32 is exact up to 2**24 entities.
+    return queries, max(1, min(entity_count, block // queries, 2**24))
+
+
+def _find_rankable(queries: QueryTable, wanted: Ragged) -> Integers:
+    """The queries to rank: they have such answers, and all answers to filter were stored.
+
+    Training queries may store only some of their answers.
+    """
     complete = queries.answer_count <= queries.easy.lengths + queries.hard.lengths
     rows: Integers = np.flatnonzero((wanted.lengths > 0) & complete)
     return rows
 
 
-def _count(
-    runner: Runner,
-    queries: QueryTable,
-    wanted: Ragged,
-    rows: Integers,
-    block: int,
-    progress: Progress | None,
-) -> Above:
-    """Count for every answer of these queries, one block of queries after another."""
-    greater, equal = np.zeros_like(wanted.values), np.zeros_like(wanted.values)
-    at_once, columns = block_size(runner.entity_count, block)
-    # Queries with few answers first, as they are counted another way.
-    order = rows[np.argsort(np.minimum(wanted.lengths[rows], FEW + 1), kind="stable")]
-    progress = progress or NoProgress()
-    progress.start("ranking", len(order))
-    for first in range(0, len(order), at_once):
-        some = order[first : first + at_once]
-        table = queries.take(some)
-        scores, correct = runner.run(table.plans), _correct(table, runner.entity_count)
-        above = count_above(scores, wanted.take(some), correct, runner.entity_count, columns)
-        places = ranges(wanted.offset[some], wanted.lengths[some])
-        greater[places], equal[places] = above.greater, above.equal
-        progress.update(first + len(some), first + len(some))
-    return Above(greater, equal)
-
-
-def block_size(entity_count: int, block: int) -> tuple[int, int]:
-    """How many queries at a time against how many entities: all of these, if they fit."""
-    if block < 1:
-        raise NqeError(f"a block of {block} scores is too small; give 1 or more")
-    fitting = block // max(1, entity_count)
-    queries = min(fitting, MOST_QUERIES) if fitting >= LEAST_QUERIES else min(LEAST_QUERIES, block)
-    # Counts are exact up to 2**24 entities at a time.
-    return queries, max(1, min(entity_count, block // queries, 2**24))
-
-
-def _correct(queries: QueryTable, entity_count: int) -> Ragged:
-    """All right answers of each query, each once."""
+def _merge_answers(queries: QueryTable, entity_count: int) -> Ragged:
+    """All answers of each query, easy and hard, without duplicates."""
     owner = np.concatenate([queries.easy.owner, queries.hard.owner])
     entity = np.concatenate([queries.easy.values, queries.hard.values])
     keys = np.unique(owner * entity_count + entity)
@@ -145,9 +129,37 @@ def _correct(queries: QueryTable, entity_count: int) -> Ragged:
     return Ragged(offsets(counts), keys % entity_count)
 
 
+def _count_above(
+    runner: Runner,
+    queries: QueryTable,
+    wanted: Ragged,
+    correct: Ragged,
+    rows: Integers,
+    block: int,
+    progress: Progress | None,
+) -> RankCounts:
+    """Run the given rows of the queries, one block after another, and count for every answer."""
+    greater, equal = np.zeros_like(wanted.values), np.zeros_like(wanted.values)
+    at_once, columns = choose_block_size(runner.entity_count, block)
+    # Queries with few answers come first, because they are counted by another method.
+    order = rows[np.argsort(np.minimum(wanted.lengths[rows], FEW_ANSWERS + 1), kind="stable")]
+    progress = progress or NoProgress()
+    progress.start("ranking", len(order))
+    for first in range(0, len(order), at_once):
+        part = order[first : first + at_once]
+        scores = runner.run(queries.plans.take(part))
+        counts = count_above(
+            scores, wanted.take(part), correct.take(part), runner.entity_count, columns
+        )
+        places = ranges(wanted.offset[part], wanted.lengths[part])
+        greater[places], equal[places] = counts.greater, counts.equal
+        progress.update(first + len(part), first + len(part))
+    return RankCounts(greater, equal)
+
+
 def _check_entities(queries: QueryTable, entity_count: int) -> None:
-    values = (queries.easy.values, queries.hard.values)
-    largest = max((int(one.max()) for one in values if len(one)), default=-1)
+    columns = (queries.easy.values, queries.hard.values)
+    largest = max((int(column.max()) for column in columns if len(column)), default=-1)
     if largest >= entity_count:
         raise NqeError(
             f"an answer is entity {largest}, but the model scores {entity_count:,} entities; "
@@ -155,7 +167,15 @@ def _check_entities(queries: QueryTable, entity_count: int) -> None:
         )
 
 
-def _largest(arities: Ragged) -> Integers:
+def _count_missing(queries: QueryTable, answers: str) -> Integers:
+    """The number of missing facts of each hard answer; UNKNOWN for easy ones or if not stored."""
+    wanted = queries.hard if answers == "hard" else queries.easy
+    if answers == "hard" and len(queries.missing.values) == len(wanted.values):
+        return queries.missing.values
+    return np.full(len(wanted.values), UNKNOWN)
+
+
+def _find_largest(arities: Ragged) -> Integers:
     """The largest arity of each query; 0 if it has no projection."""
     largest = np.zeros(len(arities), dtype=np.int64)
     np.maximum.at(largest, arities.owner, arities.values)

@@ -1,13 +1,17 @@
-"""Published results to hold ours against, as the papers print them."""
+"""Published results to compare runs with, and which published benchmark a data set belongs to."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
 from nqe.query.shapes import SHAPES
+from nqe.sampling.presets import CONJUNCTIVE, PRESETS
 
-_CONJUNCTIVE = ("1p", "2p", "3p", "2i", "3i", "pi", "ip")
-
-# MRR in percent, by row of the paper's tables. Its averages are not the means of their rows, so
-# they are left out here; ours are plain means.
+# MRR in percent, one line per row of the paper's tables. The averages that the paper prints are
+# not the means of their rows, so they are left out here.
 _NFOL = {
     "NodeH-only": "46.72 31.87 32.55 46.30 77.82 59.70 29.49 14.93 24.38 33.68 43.09 "
     "7.78 42.98 20.09 7.79 8.64",
@@ -38,9 +42,12 @@ def _rows(table: dict[str, str], shapes: tuple[str, ...]) -> dict[str, dict[str,
 
 BENCHMARKS = {
     "wd50k-nfol": _rows(_NFOL, tuple(SHAPES)),
-    "wd50k-qe": _rows(_QE, _CONJUNCTIVE),
+    "wd50k-qe": _rows(_QE, CONJUNCTIVE),
 }
-"""MRR in percent, by benchmark, row and shape; names as those of the sampler's presets."""
+"""MRR in percent, by benchmark, row of the table and shape.
+
+The benchmarks are named like the presets of the sampler.
+"""
 
 LINK_PREDICTION = {
     "wd50k": {
@@ -54,4 +61,38 @@ LINK_PREDICTION = {
         "HAHE": {"subject_object": 0.623, "all": 0.668},
     },
 }
-"""Filtered MRR as a share, by data set, model and slots; some trained on train and valid."""
+"""Filtered MRR of link prediction from 0 to 1, by data set, model and part of the fact.
+
+Some of these models were trained on train and valid.
+"""
+
+# Settings in which a query set may differ from the preset of its benchmark.
+_FREE_SETTINGS = ("shapes", "train", "valid", "test", "seed", "max_answers", "train_answers")
+
+
+def find_query_benchmark(settings: Mapping[str, Any] | None, *names: str) -> str | None:
+    """The published benchmark that a query set belongs to, or None.
+
+    `settings` are those it was sampled with, and `names` are the names of its folder and of its
+    graph, one of which must begin with the name of the benchmark's graph.
+    """
+    if settings is None:
+        return None
+    stems = {re.split(r"[.-]", Path(name).name.lower())[0] for name in names}
+    for benchmark, preset in PRESETS.items():
+        fits = _fit_preset(settings, preset.to_json())
+        if fits and benchmark.partition("-")[0] in stems:
+            return benchmark
+    return None
+
+
+def find_link_benchmark(dataset: str) -> str | None:
+    """The published data set of link prediction that a folder is named after, or None."""
+    stem = Path(dataset).resolve().name.lower().partition(".")[0]
+    return stem if stem in LINK_PREDICTION else None
+
+
+def _fit_preset(settings: Mapping[str, Any], preset: Mapping[str, Any]) -> bool:
+    """Whether a query set was sampled like a preset, from the same shapes or some of them."""
+    same = all(settings.get(key) == preset[key] for key in preset if key not in _FREE_SETTINGS)
+    return same and set(settings.get("shapes") or SHAPES) <= set(preset["shapes"] or SHAPES)

@@ -1,7 +1,7 @@
-"""Checkpoints: a model as a folder, and RUN folders that hold some.
+"""Checkpoints: saving a model as a folder, and loading it.
 
 A checkpoint holds `config.json`, `model.safetensors`, the vocabulary (a graph folder without
-facts) and a README card. A RUN holds `best/` and `last/`, settings and metrics.
+facts) and a README card.
 """
 
 from __future__ import annotations
@@ -18,28 +18,15 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
 from nqe.errors import StorageError
-from nqe.folders import FolderKind
 from nqe.graph import storage
 from nqe.graph.vocabulary import Vocabulary
 from nqe.model.devices import device_of
 from nqe.model.model import Model
 from nqe.model.model_kinds import new_model
+from nqe.run_folders import BEFORE_KINDS, CHECKPOINT, checkpoint_of
 from nqe.settings import ModelSettings, build_run_settings, to_json
 
-_BEFORE_KINDS = 2
-"""The version of checkpoints that do not name a kind of model: all of them are NQE models."""
-CHECKPOINT = FolderKind(
-    "nqe-checkpoint",
-    3,
-    "checkpoint",
-    "nqe train",
-    "train the model again",
-    "config.json",
-    older_versions=(_BEFORE_KINDS,),
-)
-RUN = FolderKind("nqe-run", 1, "run or checkpoint", "nqe train", "train the model again")
 WEIGHTS = "model.safetensors"
-BEST, LAST = "best", "last"
 
 
 @dataclass(frozen=True)
@@ -99,26 +86,9 @@ def load(path: str | Path, device: str = "auto") -> Model:
     return from_pretrained(checkpoint_of(Path(path)), device)
 
 
-def checkpoint_of(path: Path) -> Path:
-    """The checkpoint that a path means: itself, or a RUN's best, or its last if it has no best."""
-    if CHECKPOINT.recognises(path):
-        return path
-    RUN.read_manifest(path)
-    for name in (BEST, LAST):
-        if CHECKPOINT.recognises(path / name):
-            return path / name
-    raise StorageError(f"{path}: holds no checkpoint yet; train on with `nqe train --resume`")
-
-
-def run_manifest(path: str | Path) -> dict[str, Any] | None:
-    """What a RUN says of itself, or None for a bare checkpoint."""
-    folder = Path(path)
-    return RUN.read_manifest(folder) if RUN.recognises(folder) else None
-
-
 def _model_settings(config: Mapping[str, Any], where: str) -> ModelSettings:
     given = config["model"]
-    if config["version"] == _BEFORE_KINDS and isinstance(given, Mapping):
+    if config["version"] == BEFORE_KINDS and isinstance(given, Mapping):
         given = {"kind": "nqe", **given}
     return build_run_settings({"model": given}, where).model
 

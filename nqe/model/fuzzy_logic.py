@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Protocol, assert_never
 
 import torch
 from torch import Tensor
@@ -11,7 +11,7 @@ from nqe.query.plan import Op
 
 
 class Logic(Protocol):
-    """What the model asks of a logic; inputs of a connective are (steps, inputs, width)."""
+    """What a logic must provide. The inputs of connectives are (steps, inputs, width)."""
 
     def conjoin(self, inputs: Tensor) -> Tensor:
         """The conjunction of the inputs of each step, (steps, width)."""
@@ -24,14 +24,14 @@ class Logic(Protocol):
 
 
 class Product:
-    """The product t-norm: the paper's equations, disjunction by De Morgan."""
+    """The product t-norm, as in the paper; the disjunction follows from De Morgan's law."""
 
     def conjoin(self, inputs: Tensor) -> Tensor:
         """Π q."""
         return _product(inputs)
 
     def disjoin(self, inputs: Tensor) -> Tensor:
-        """1 - Π(1 - q), which is Σq - Σqq + Σqqq - …."""
+        """1 - Π(1 - q), which equals the paper's Σq - Σqq + Σqqq - …."""
         return 1 - _product(1 - inputs)
 
     def negate(self, inputs: Tensor) -> Tensor:
@@ -43,11 +43,11 @@ class Godel:
     """The Gödel t-norm."""
 
     def conjoin(self, inputs: Tensor) -> Tensor:
-        """The least."""
+        """The minimum."""
         return inputs.amin(1)
 
     def disjoin(self, inputs: Tensor) -> Tensor:
-        """The greatest."""
+        """The maximum."""
         return inputs.amax(1)
 
     def negate(self, inputs: Tensor) -> Tensor:
@@ -59,7 +59,7 @@ class Lukasiewicz:
     """The Łukasiewicz t-norm."""
 
     def conjoin(self, inputs: Tensor) -> Tensor:
-        """max(0, Σq - (m - 1))."""
+        """max(0, Σq - (m - 1)) for m inputs."""
         return (inputs.sum(1) - (inputs.shape[1] - 1)).clamp_min(0)
 
     def disjoin(self, inputs: Tensor) -> Tensor:
@@ -72,7 +72,7 @@ class Lukasiewicz:
 
 
 class Mean:
-    """Logic-blind: And and Or are the mean, Not is left out."""
+    """The paper's Logic-blind ablation: And and Or are the mean, Not is the identity."""
 
     def conjoin(self, inputs: Tensor) -> Tensor:
         """The mean."""
@@ -83,36 +83,41 @@ class Mean:
         return inputs.mean(1)
 
     def negate(self, inputs: Tensor) -> Tensor:
-        """The input itself."""
+        """The input, unchanged."""
         return inputs
 
 
+LOGICS: dict[str, Logic] = {
+    "product": Product(),
+    "godel": Godel(),
+    "lukasiewicz": Lukasiewicz(),
+    "mean": Mean(),
+}
+"""Logics by the value of `model.logic`."""
+
+
 def connect(logic: Logic, op: Op, inputs: Tensor) -> Tensor:
-    """What a connective gives for the inputs of each step, (steps, inputs, width)."""
+    """Apply a connective to the inputs of each step, (steps, inputs, width) to (steps, width)."""
     match op:
         case Op.AND:
             return logic.conjoin(inputs)
         case Op.OR:
             return logic.disjoin(inputs)
-        case _:
+        case Op.NOT:
             return logic.negate(inputs[:, 0])
+        case Op.PROJECTION | Op.ANY:
+            raise ValueError(f"{op.word} is not a connective; use And, Or or Not")
+        case _:
+            assert_never(op)
 
 
 def norm_of(logic: Logic) -> Logic:
-    """What to weigh a chance by another with; a mean is no conjunction, there it is the product."""
+    """The logic to multiply probabilities with: itself, or Product for Mean, which is no t-norm."""
     return Product() if isinstance(logic, Mean) else logic
 
 
-LOGICS: dict[str, type[Logic]] = {
-    "product": Product,
-    "godel": Godel,
-    "lukasiewicz": Lukasiewicz,
-    "mean": Mean,
-}
-
-
 def _product(inputs: Tensor) -> Tensor:
-    """The product over the inputs, one after another: quicker than prod, and safe at zeros."""
+    """The product over the inputs; faster than `prod`, with correct gradients at zeros."""
     result, *others = torch.unbind(inputs, 1)
     for other in others:
         result = result * other

@@ -37,7 +37,7 @@ class NQEModel(Model):
         self.entities = FuzzyTable(entity_count, settings.width, settings.steepness)
         self.relations = FuzzyTable(relation_count, settings.width, settings.steepness)
         self.encoder: Encoder = choose(ENCODERS, settings.encoder, "encoder")(settings)
-        self.logic = choose(LOGICS, settings.logic, "logic")()
+        self.logic = choose(LOGICS, settings.logic, "logic")
         new_scorer = choose(SCORERS, settings.score, "score")
         self.scorer: Scorer = new_scorer(entity_count, settings.temperature)
 

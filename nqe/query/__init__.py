@@ -1,10 +1,13 @@
 """Questions: formulas, their text and JSON, shapes, plans, and exact answers."""
 
-from nqe.query.exact import Result, execute, execute_many
-from nqe.query.formula import And, Atom, Not, Or, Query, Variable, atom, variables
-from nqe.query.plan import Plan, bind
+from nqe.query.binder import bind
+from nqe.query.exact import execute, execute_many
+from nqe.query.formula import And, Atom, Not, Or, Variable, atom, variables
+from nqe.query.plan import Plan
+from nqe.query.query import Query, parse
+from nqe.query.query_graph import QueryGraph
+from nqe.query.result import Result
 from nqe.query.shapes import SHAPES
-from nqe.query.text import parse
 
 __all__ = [
     "SHAPES",
@@ -14,6 +17,7 @@ __all__ = [
     "Or",
     "Plan",
     "Query",
+    "QueryGraph",
     "Result",
     "Variable",
     "atom",

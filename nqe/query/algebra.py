@@ -1,21 +1,21 @@
-"""What a query computes, as a tree: projections, conjunctions, disjunctions, negations."""
+"""The operators that a query computes, as a tree: projections, `and`, `or` and `not`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import count
 from typing import assert_never
 
-from nqe.query.formula import And, Atom, Formula, Not, Or, Query, Term, Variable, conjuncts
+from nqe.query.formula import And, Atom, Formula, Not, Or, Term, Variable, split_and
 
 
 @dataclass(frozen=True, slots=True)
 class Projection:
-    """What stands in the asked slot of the facts that fit.
+    """The entities in the asked slot of all facts that match.
 
-    Slots are subject, object, then the qualifiers' values; each holds the name of an anchor,
-    the operator whose answers may stand there, or None: asked for.
+    The slots are subject, object, then the values of the qualifiers. Each holds the name of an
+    anchor, an operator (any of its answers matches), or None in the asked slot.
     """
 
     variable: str
@@ -33,7 +33,7 @@ class Projection:
 
 @dataclass(frozen=True, slots=True)
 class Conjunction:
-    """What all inputs have in common."""
+    """The entities that are in all inputs."""
 
     variable: str
     inputs: tuple[Operator, ...]
@@ -41,7 +41,7 @@ class Conjunction:
 
 @dataclass(frozen=True, slots=True)
 class Disjunction:
-    """What any input has."""
+    """The entities that are in at least one input."""
 
     variable: str
     inputs: tuple[Operator, ...]
@@ -49,7 +49,7 @@ class Disjunction:
 
 @dataclass(frozen=True, slots=True)
 class Negation:
-    """Every entity that the input has not."""
+    """Every entity that is not in the input."""
 
     variable: str
     input: Operator
@@ -62,29 +62,29 @@ class Negation:
 
 @dataclass(frozen=True, slots=True)
 class Anything:
-    """Every entity: a variable that nobody restricts."""
+    """Every entity: a variable that nothing restricts."""
 
     variable: str
 
     @property
     def inputs(self) -> tuple[Operator, ...]:
-        """It has none."""
+        """Empty."""
         return ()
 
 
 Operator = Projection | Conjunction | Disjunction | Negation | Anything
 
 
-def depth(operator: Operator) -> int:
-    """How many operators lie on the longest way down."""
-    level, count_of = [operator], 0
+def measure_depth(operator: Operator) -> int:
+    """The number of operators on the longest way from an operator down."""
+    level, depth = [operator], 0
     while level:
-        level, count_of = [one for above in level for one in above.inputs], count_of + 1
-    return count_of
+        level, depth = [below for above in level for below in above.inputs], depth + 1
+    return depth
 
 
 def is_complement(operator: Operator) -> bool:
-    """Whether the answers are nearly everything: what some set leaves out."""
+    """Whether an operator is restricted only by negations, so that nearly everything is in it."""
     match operator:
         case Projection():
             return False
@@ -100,38 +100,33 @@ def is_complement(operator: Operator) -> bool:
             assert_never(operator)
 
 
-def query_of(operator: Operator, target: str = "x") -> Query:
-    """A query that computes this; its variables are named anew, so that no two clash."""
-    names = _fresh_names(target)
-    return Query(Variable(target), _formula(operator, Variable(target), names))
+def to_formula(operator: Operator, target: Variable) -> Formula:
+    """A formula over the target that computes the operator; its other variables get new names."""
+    new_names = (Variable(f"v{i}") for i in count(1) if f"v{i}" != target.name)
+    return _to_formula(operator, target, new_names)
 
 
-def _fresh_names(target: str) -> Iterator[Variable]:
-    return (Variable(f"v{i}") for i in count(1) if f"v{i}" != target)
-
-
-def _formula(operator: Operator, variable: Variable, names: Iterator[Variable]) -> Formula:
+def _to_formula(operator: Operator, variable: Variable, new_names: Iterator[Variable]) -> Formula:
     match operator:
         case Projection():
-            parts = tuple(_projection(operator, variable, names))
-            return And(parts) if len(parts) > 1 else parts[0]
+            return _join_and(_split_projection(operator, variable, new_names))
         case Conjunction(_, inputs):
-            parts = tuple(p for one in inputs for p in conjuncts(_formula(one, variable, names)))
-            return And(parts)
+            formulas = [_to_formula(one, variable, new_names) for one in inputs]
+            return _join_and(part for formula in formulas for part in split_and(formula))
         case Disjunction(_, inputs):
-            return Or(tuple(_formula(one, variable, names) for one in inputs))
-        case Negation(_, one):
-            return Not(_formula(one, variable, names))
+            return Or(tuple(_to_formula(one, variable, new_names) for one in inputs))
+        case Negation(_, inner):
+            return Not(_to_formula(inner, variable, new_names))
         case Anything():
-            raise ValueError("a variable that nobody restricts has no formula of its own")
+            raise ValueError("a variable that nothing restricts has no formula of its own")
         case _:
             assert_never(operator)
 
 
-def _projection(
-    operator: Projection, variable: Variable, names: Iterator[Variable]
+def _split_projection(
+    operator: Projection, variable: Variable, new_names: Iterator[Variable]
 ) -> Iterator[Formula]:
-    """The atom, then what restricts the variables in its slots."""
+    """The atom of a projection, then what restricts the other variables in its slots."""
     terms: list[Term] = []
     below: list[Formula] = []
     for slot in operator.slots:
@@ -140,10 +135,15 @@ def _projection(
         elif isinstance(slot, str):
             terms.append(slot)
         else:
-            inner = next(names)
+            inner = next(new_names)
             terms.append(inner)
             if not isinstance(slot, Anything):
-                below += conjuncts(_formula(slot, inner, names))
+                below += split_and(_to_formula(slot, inner, new_names))
     pairs = tuple(zip(operator.attributes, terms[2:], strict=True))
     yield Atom(operator.relation, terms[0], terms[1], pairs, operator.closed)
     yield from below
+
+
+def _join_and(formulas: Iterable[Formula]) -> Formula:
+    parts = tuple(formulas)
+    return And(parts) if len(parts) > 1 else parts[0]

@@ -1,4 +1,4 @@
-"""Plans as pictures: a text tree, a Mermaid graph, and the nodes that the SVG draws."""
+"""Drawings of plans: as a tree of text lines, as Mermaid, and as the nodes that SVG draws."""
 
 from __future__ import annotations
 
@@ -7,22 +7,23 @@ from dataclasses import dataclass
 
 from nqe.graph.vocabulary import Vocabulary
 from nqe.query.plan import Op, Plan, Step
-from nqe.query.step_text import slot_name, step_words
+from nqe.query.step_text import describe_step, name_slot
 
 
 @dataclass(frozen=True)
 class Node:
-    """An anchor, a projection, a connective, or the target; `step` is None for an anchor."""
+    """An anchor, a step or the target; `step` is the number of a step, None for other nodes."""
 
     name: str
     kind: str
+    """anchor, target, or the word of a step's operator in lower case."""
     text: str
     step: int | None = None
 
 
 @dataclass(frozen=True)
 class Edge:
-    """From what fills a slot (or is combined) to what uses it."""
+    """An arrow from an anchor or a step to the step that uses it; the text names the slot."""
 
     source: Node
     target: Node
@@ -31,13 +32,13 @@ class Edge:
 
 @dataclass(frozen=True)
 class Drawing:
-    """Nodes in the order in which they are worked out, and the edges between them."""
+    """The nodes, in the order in which a plan computes them, and the edges between them."""
 
     nodes: tuple[Node, ...]
     edges: tuple[Edge, ...]
 
     def inputs(self, node: Node) -> list[Edge]:
-        """The edges that lead to a node."""
+        """The edges that end at a node."""
         return [edge for edge in self.edges if edge.target == node]
 
 
@@ -45,74 +46,79 @@ def draw(plan: Plan, vocabulary: Vocabulary) -> Drawing:
     """The computational graph of a plan, as in the paper's Figure 1c."""
     nodes: list[Node] = []
     edges: list[Edge] = []
-    of_step: list[Node] = []
+    step_nodes: list[Node] = []
     for number, step in enumerate(plan.steps):
-        node = Node(f"s{number}", step.op.word.lower(), _text(step, vocabulary), number)
-        leaves = {
+        node = Node(f"s{number}", step.op.word.lower(), _label_step(step, vocabulary), number)
+        anchors = {
             place: Node(f"s{number}a{place}", "anchor", vocabulary.entities.name(anchor))
             for place, anchor in enumerate(step.slots)
             if anchor is not None
         }
-        sources = leaves | {
-            place: of_step[one] for place, one in zip(step.filled, step.inputs, strict=False)
-        }
-        edges += [
-            Edge(sources[place], node, slot_name(step, place, vocabulary))
-            for place in sorted(sources)
-        ]
-        if step.op != Op.PROJECTION:
-            edges += [Edge(of_step[one], node) for one in step.inputs]
-        nodes += [*leaves.values(), node]
-        of_step.append(node)
+        inputs = [step_nodes[one] for one in step.inputs]
+        if step.op == Op.PROJECTION:
+            sources = anchors | dict(zip(step.filled, inputs, strict=True))
+            edges += [
+                Edge(sources[place], node, name_slot(step, place, vocabulary))
+                for place in sorted(sources)
+            ]
+        else:
+            edges += [Edge(one, node) for one in inputs]
+        nodes += [*anchors.values(), node]
+        step_nodes.append(node)
     target = Node("target", "target", f"?{plan.target.variable}")
-    edges.append(Edge(of_step[-1], target, _asked_slot(plan.target, vocabulary)))
+    edges.append(Edge(step_nodes[-1], target, _label_asked_slot(plan.target, vocabulary)))
     return Drawing((*nodes, target), tuple(edges))
 
 
-def _text(step: Step, vocabulary: Vocabulary) -> str:
+def _label_step(step: Step, vocabulary: Vocabulary) -> str:
     if step.op != Op.PROJECTION:
         return step.op.word
     return ("only " if step.closed else "") + vocabulary.relations.name(step.relation)
 
 
-def _asked_slot(step: Step, vocabulary: Vocabulary) -> str:
-    return slot_name(step, step.asked, vocabulary) if step.op == Op.PROJECTION else ""
+def _label_asked_slot(step: Step, vocabulary: Vocabulary) -> str:
+    return name_slot(step, step.asked, vocabulary) if step.op == Op.PROJECTION else ""
 
 
-def text_tree(plan: Plan, vocabulary: Vocabulary) -> str:
-    """The plan from the target down, a line a step."""
+def draw_text(plan: Plan, vocabulary: Vocabulary) -> str:
+    """The plan as a tree from the target down, with one line per step."""
     return "\n".join(_lines(plan, len(plan.steps) - 1, vocabulary, "", ""))
 
 
 def _lines(plan: Plan, number: int, vocabulary: Vocabulary, first: str, rest: str) -> Iterator[str]:
     step = plan.steps[number]
-    yield f"{first}{number + 1}. ?{step.variable} = {step_words(plan, number, vocabulary)}"
+    yield f"{first}{number + 1}. ?{step.variable} = {describe_step(plan, number, vocabulary)}"
     for place, one in enumerate(step.inputs):
         last = place == len(step.inputs) - 1
         branch, below = ("└─ ", "   ") if last else ("├─ ", "│  ")
         yield from _lines(plan, one, vocabulary, rest + branch, rest + below)
 
 
+# The outline of each kind of node in Mermaid's syntax.
 _MERMAID = {
     "anchor": '(["{}"])',
     "p": '["{}"]',
+    "and": '(("{}"))',
+    "or": '(("{}"))',
+    "not": '(("{}"))',
+    "any": '(("{}"))',
     "target": '((("{}")))',
 }
 
 
-def mermaid(plan: Plan, vocabulary: Vocabulary) -> str:
+def draw_mermaid(plan: Plan, vocabulary: Vocabulary) -> str:
     """The plan as a Mermaid flow chart."""
     drawing = draw(plan, vocabulary)
     lines = ["flowchart LR"]
     for node in drawing.nodes:
-        form = _MERMAID.get(node.kind, '(("{}"))')
-        lines.append(f"  {node.name}{form.format(_mermaid_text(node.text))}")
+        outline = _MERMAID[node.kind].format(_escape_mermaid(node.text))
+        lines.append(f"  {node.name}{outline}")
     for edge in drawing.edges:
-        label = f"|{_mermaid_text(edge.text)}|" if edge.text else ""
+        label = f"|{_escape_mermaid(edge.text)}|" if edge.text else ""
         lines.append(f"  {edge.source.name} -->{label} {edge.target.name}")
     return "\n".join(lines) + "\n"
 
 
-def _mermaid_text(text: str) -> str:
-    """Text with what Mermaid takes for syntax written as character codes."""
+def _escape_mermaid(text: str) -> str:
+    """Text with the characters of Mermaid's syntax replaced by character codes."""
     return "".join(f"#{ord(c)};" if c in '"|#[](){}<>' else c for c in text)

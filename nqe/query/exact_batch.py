@@ -9,8 +9,7 @@ import numpy as np
 
 from nqe.graph.arrays import Booleans, Integers
 from nqe.graph.entity_set import EntitySet, distinct, sorted_contains
-from nqe.graph.graph import Graph
-from nqe.graph.match_many import match
+from nqe.graph.fact_source import FactSource
 from nqe.graph.pattern import Kind, Patterns
 from nqe.graph.ragged import offsets, ranges
 from nqe.query.plan import Op, Plan
@@ -30,6 +29,15 @@ class StepSets:
     length: Integers  # (steps,)
     inverted: Booleans  # (steps,)
 
+    @classmethod
+    def of(cls, table: StepTable, sets: Sequence[EntitySet]) -> StepSets:
+        """The sets of a table's steps, given one by one."""
+        members = [one.members for one in sets]
+        length = np.array([len(one) for one in members], dtype=np.int64)
+        inverted = np.array([one.inverted for one in sets], dtype=bool)
+        pool = np.concatenate([np.zeros(0, dtype=np.int64), *members])
+        return cls(table, pool, offsets(length)[:-1], length, inverted)
+
     def sets(self) -> list[EntitySet]:
         """The sets one by one, in the order of the steps."""
         rows = zip(self.start.tolist(), self.length.tolist(), self.inverted.tolist(), strict=True)
@@ -47,16 +55,16 @@ class StepSets:
         self.pool = np.concatenate([self.pool, members])
 
 
-def run_many(plans: Sequence[Plan], graph: Graph, max_bindings: int | None = None) -> StepSets:
+def run_many(plans: Sequence[Plan], graph: FactSource, max_bindings: int | None = None) -> StepSets:
     """The sets of every step of every plan."""
     return run_table(StepTable.of(plans), graph, max_bindings)
 
 
 def run_table(
     table: StepTable,
-    graph: Graph,
+    graph: FactSource,
     max_bindings: int | None = None,
-    other: Graph | None = None,
+    other: FactSource | None = None,
     sees_other: Booleans | None = None,
 ) -> StepSets:
     """The sets of every step of a table; steps that `sees_other` marks run over the other graph."""
@@ -88,11 +96,11 @@ def _check_operators(table: StepTable) -> None:
         raise ValueError(f"unknown operator {table.op[unknown][0]} in a plan")
 
 
-def _project(steps: Integers, sets: StepSets, graph: Graph, max_bindings: int | None) -> None:
+def _project(steps: Integers, sets: StepSets, graph: FactSource, max_bindings: int | None) -> None:
     if not len(steps):
         return
     patterns = _patterns(steps, sets)
-    found = match(graph.index, patterns, max_bindings)
+    found = graph.match_many(patterns, max_bindings)
     sets.store(steps, found.answer_pattern, found.answer)
 
 
@@ -118,7 +126,7 @@ def _patterns(steps: Integers, sets: StepSets) -> Patterns:
     )
 
 
-def _combine(steps: Integers, sets: StepSets, graph: Graph) -> None:
+def _combine(steps: Integers, sets: StepSets, graph: FactSource) -> None:
     """And and Or; an Or is the complement of the And of complements."""
     if not len(steps):
         return

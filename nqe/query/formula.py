@@ -1,27 +1,30 @@
-"""Questions as trees: atoms joined by and, or, not, with one target variable."""
+"""Formulas: atoms over variables and names, combined by `and`, `or` and `not`."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, assert_never
 
 from nqe.errors import QueryError
 
 _VARIABLE = re.compile(r"\w+")
 
+MAX_DEPTH = 100
+TOO_DEEP = f"the query is nested more than {MAX_DEPTH} deep; split it into smaller ones"
+
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """Something unknown; written `?name`."""
+    """An unknown entity; written `?name`."""
 
     name: str
 
     def __post_init__(self) -> None:
         if not _VARIABLE.fullmatch(self.name):
             raise QueryError(
-                f"'{self.name}' cannot be a variable's name; use letters, digits and _ alone"
+                f"'{self.name}' cannot be a variable's name; use only letters, digits and _"
             )
 
     def __str__(self) -> str:
@@ -35,7 +38,7 @@ Pairs = Iterable[tuple[str, Term]]
 
 
 class _Connectives:
-    """`a & b`, `a | b`, `~a` for everything that is a formula."""
+    """The operators `a & b`, `a | b` and `~a` that every kind of formula has."""
 
     __slots__ = ()
 
@@ -55,7 +58,7 @@ class _Connectives:
 
 @dataclass(frozen=True, slots=True)
 class Atom(_Connectives):
-    """A pattern of facts; closed (`only`) means that the fact has no further qualifiers."""
+    """A pattern of facts; if it is closed (`only`), a fact may have no further qualifiers."""
 
     relation: str
     subject: Term
@@ -70,11 +73,21 @@ class Atom(_Connectives):
 
     @property
     def terms(self) -> tuple[Term, ...]:
-        """What stands in its slots: subject, object, then the qualifiers' values."""
+        """The contents of its slots: subject, object, then the values of the qualifiers."""
         return (self.subject, self.object, *(value for _, value in self.qualifiers))
 
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """The names of its qualifiers."""
+        return tuple(attribute for attribute, _ in self.qualifiers)
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        """Its distinct variables, in the order of its slots."""
+        return tuple(dict.fromkeys(term for term in self.terms if isinstance(term, Variable)))
+
     def only(self) -> Atom:
-        """The same, closed."""
+        """The same atom, closed."""
         return replace(self, closed=True)
 
 
@@ -108,57 +121,8 @@ class Not(_Connectives):
 Formula = Atom | And | Or | Not
 
 
-@dataclass(frozen=True, slots=True)
-class Query:
-    """Which entities, put in the target's place, make the formula true."""
-
-    target: Variable
-    formula: Formula
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.target, Variable):
-            raise QueryError(f"the target {self.target!r} is not a variable; write Variable('x')")
-
-    @property
-    def text(self) -> str:
-        """The query in the text syntax; parsing it gives the same query."""
-        from nqe.query.text import render
-
-        return render(self)
-
-    def __str__(self) -> str:
-        return self.text
-
-    def to_json(self) -> dict[str, Any]:
-        """The query as JSON data; `Query.from_json` reads it."""
-        from nqe.query.json_form import to_json
-
-        return to_json(self)
-
-    @classmethod
-    def from_json(cls, data: Any) -> Query:
-        """A query from JSON data, or from JSON text."""
-        from nqe.query.json_form import from_json
-
-        return from_json(data)
-
-    @property
-    def shape(self) -> str:
-        """The name of its shape if it is one of the 16, else the shape as a tree."""
-        from nqe.query.compiler import operators
-        from nqe.query.shapes import name_of, shape_of
-
-        return name_of(shape_of(operators(self)))
-
-    def dnf(self) -> Query:
-        """The disjunctive normal form; its exact answers are the same."""
-        from nqe.query.normal_form import dnf
-
-        return dnf(self)
-
-
 def variables(names: str) -> tuple[Variable, ...]:
-    """Variables by their names: `x, y = variables("x y")`."""
+    """Variables with these names: `x, y = variables("x y")`."""
     return tuple(Variable(name) for name in names.replace(",", " ").split())
 
 
@@ -174,29 +138,40 @@ def atom(
     return Atom(relation, subject, object, (*pairs, *more.items()))
 
 
-def atoms_of(formula: Formula) -> Iterator[Atom]:
-    """Its atoms, from left to right."""
+def find_atoms(formula: Formula) -> Iterator[Atom]:
+    """The atoms of a formula, from left to right."""
     match formula:
         case Atom():
             yield formula
         case Not(part):
-            yield from atoms_of(part)
+            yield from find_atoms(part)
         case And(parts) | Or(parts):
             for part in parts:
-                yield from atoms_of(part)
+                yield from find_atoms(part)
+        case _:
+            assert_never(formula)
 
 
-def variables_of(formula: Formula) -> dict[Variable, None]:
-    """Its variables in the order they first occur, as a dict for quick look-up."""
-    terms = (term for one in atoms_of(formula) for term in one.terms)
-    return {term: None for term in terms if isinstance(term, Variable)}
+def find_variables(formula: Formula) -> tuple[Variable, ...]:
+    """The distinct variables of a formula, in the order in which they first occur."""
+    found = (variable for atom in find_atoms(formula) for variable in atom.variables)
+    return tuple(dict.fromkeys(found))
 
 
-def conjuncts(formula: Formula) -> Iterator[Formula]:
-    """The parts that must all hold: those of nested `and`s, or the formula itself."""
-    if isinstance(formula, And):
+def split_and(formula: Formula) -> Iterator[Formula]:
+    """The parts of nested `and`s, which must all hold; any other formula is its only part."""
+    yield from _split(And, formula)
+
+
+def split_or(formula: Formula) -> Iterator[Formula]:
+    """The parts of nested `or`s, one of which must hold; any other formula is its only part."""
+    yield from _split(Or, formula)
+
+
+def _split(kind: type[And] | type[Or], formula: Formula) -> Iterator[Formula]:
+    if isinstance(formula, kind):
         for part in formula.parts:
-            yield from conjuncts(part)
+            yield from _split(kind, part)
     else:
         yield formula
 

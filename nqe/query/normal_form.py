@@ -1,8 +1,9 @@
-"""Disjunctive normal form: `or` at the top, below it `and` of projections and negated ones."""
+"""Disjunctive normal form: an `or` of `and`s of projections and negated projections."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import product
 from math import prod
 from typing import TypeVar, assert_never
@@ -15,10 +16,11 @@ from nqe.query.algebra import (
     Negation,
     Operator,
     Projection,
-    query_of,
+    to_formula,
 )
-from nqe.query.compiler import operators
-from nqe.query.formula import Query
+from nqe.query.compiler import compile_tree
+from nqe.query.formula import Formula
+from nqe.query.query_graph import QueryGraph
 
 Literals = tuple[Operator, ...]
 Choice = TypeVar("Choice")
@@ -26,13 +28,14 @@ Choice = TypeVar("Choice")
 MAX_CLAUSES = 10_000
 
 
-def dnf(query: Query) -> Query:
-    """The disjunctive normal form of a query, with the same exact answers."""
-    return query_of(_disjoin(_clauses(operators(query))), query.target.name)
+def to_dnf(graph: QueryGraph) -> Formula:
+    """The disjunctive normal form of a query graph, over the same target."""
+    tree = compile_tree(graph)
+    return to_formula(_disjoin(_clauses(tree)), graph.targets[0])
 
 
 def _clauses(operator: Operator) -> list[Literals]:
-    """The conjunctions of literals of which one must hold."""
+    """The conjunctions of literals, one of which must hold."""
     match operator:
         case Projection():
             return [(one,) for one in _projections(operator)]
@@ -67,27 +70,16 @@ def _negated(operator: Operator) -> list[Literals]:
 
 
 def _projections(operator: Projection) -> list[Projection]:
-    """A projection of an `or` is the `or` of projections: one for each choice of its inputs."""
+    """The projections of which a projection over `or`s is the `or`: one per choice of branches."""
     options: list[list[str | Operator | None]] = [
         [slot] if slot is None or isinstance(slot, str) else [*map(_conjoin, _clauses(slot))]
         for slot in operator.slots
     ]
-    choices = _product(options)
-    return [
-        Projection(
-            operator.variable,
-            operator.relation,
-            operator.attributes,
-            slots,
-            operator.asked,
-            operator.closed,
-        )
-        for slots in choices
-    ]
+    return [replace(operator, slots=slots) for slots in _product(options)]
 
 
 def _product(parts: list[list[Choice]]) -> Iterator[tuple[Choice, ...]]:
-    """Every choice of one of each part; refused when there are too many."""
+    """Every way to choose one element of each part; an error if there are too many."""
     size = prod(map(len, parts))
     if size > MAX_CLAUSES:
         raise QueryError(

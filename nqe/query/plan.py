@@ -1,8 +1,9 @@
-"""A plan: a query bound to a vocabulary, as steps in topological order that every runner shares."""
+"""Plans: the steps by which a query over a known vocabulary is answered, for every runner."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import cached_property
@@ -10,12 +11,10 @@ from typing import Any, assert_never
 
 import numpy as np
 
-from nqe.errors import NameLookupError, QueryError
 from nqe.graph.arrays import Integers
-from nqe.graph.dataset import Dataset
-from nqe.graph.graph import Graph
-from nqe.graph.pattern import FIRST_QUALIFIER, Kind, Pattern
-from nqe.graph.vocabulary import Names, Vocabulary
+from nqe.graph.entity_set import EntitySet
+from nqe.graph.pattern import FIRST_QUALIFIER, Kind, Pattern, Restriction
+from nqe.graph.vocabulary import Vocabulary
 from nqe.query.algebra import (
     Anything,
     Conjunction,
@@ -23,17 +22,15 @@ from nqe.query.algebra import (
     Negation,
     Operator,
     Projection,
-    is_complement,
-    query_of,
+    to_formula,
 )
-from nqe.query.compiler import operators
-from nqe.query.formula import Query
-from nqe.query.shapes import Shape, name_of
-from nqe.query.text import parse
+from nqe.query.formula import Variable
+from nqe.query.query import Query
+from nqe.query.shapes import Shape
 
 
 class Op(IntEnum):
-    """What a step does."""
+    """The operator of a step."""
 
     PROJECTION = 0
     AND = 1
@@ -43,39 +40,50 @@ class Op(IntEnum):
 
     @property
     def word(self) -> str:
-        """The word in shapes and drawings."""
+        """The word that shapes, drawings and JSON use."""
         return ("P", "And", "Or", "Not", "Any")[self]
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One set to fill, from the sets of its inputs.
+    """One step of a plan, which computes a set of entities from the sets of its inputs.
 
-    Only projections have what follows `depth`: `slots` holds the anchors, and None in the asked
-    slot and in those that inputs fill; `filled` tells which slots those are, input by input.
+    The fields after `depth` belong to projections. Slots are numbered: subject, object, then
+    the values of the qualifiers.
     """
 
     op: Op
     inputs: tuple[int, ...]
+    """The numbers of the steps whose sets it uses."""
     variable: str
     depth: int
+    """The number of steps on the longest way below it."""
     relation: int = -1
     attributes: tuple[int, ...] = ()
     slots: tuple[int | None, ...] = ()
+    """The anchors; None in the asked slot and in the slots that inputs fill."""
     filled: tuple[int, ...] = ()
+    """For each input, the slot that it fills."""
     asked: int = -1
     closed: bool = False
+
+    def pattern(self, inputs: Sequence[EntitySet] = ()) -> Pattern:
+        """The pattern of a projection, with the sets of its inputs in their slots."""
+        slots: list[Restriction] = list(self.slots)
+        for place, entities in zip(self.filled, inputs, strict=True):
+            slots[place] = entities
+        return Pattern(self.relation, tuple(slots), self.attributes, self.asked, self.closed)
 
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """Steps with inputs before what uses them; the last one is the target."""
+    """Steps in an order in which every input stands before its user; the last is the target."""
 
     steps: tuple[Step, ...]
     warnings: tuple[str, ...] = ()
 
     def __eq__(self, other: object) -> bool:
-        """Whether both do the same; names of variables do not count."""
+        """Whether both plans have the same steps; the names of variables do not count."""
         if not isinstance(other, Plan):
             return NotImplemented
         return all(np.array_equal(a, b) for a, b in zip(self.rows, other.rows, strict=True))
@@ -85,12 +93,12 @@ class Plan:
 
     @property
     def target(self) -> Step:
-        """The step whose set are the answers."""
+        """The step whose set holds the answers."""
         return self.steps[-1]
 
     @cached_property
     def shape(self) -> Shape:
-        """The shape, inputs in order."""
+        """The shape, with inputs in the order of the steps."""
         shapes: list[Shape] = []
         for step in self.steps:
             shapes.append(Shape(step.op.word, tuple(shapes[i] for i in step.inputs)))
@@ -98,22 +106,20 @@ class Plan:
 
     @property
     def shape_name(self) -> str:
-        """The shape's name if it is one of the 16, else its tree."""
-        return name_of(self.shape)
+        """The name of the shape if it is one of the 16, otherwise the shape as a tree."""
+        return self.shape.name
 
     @cached_property
     def patterns(self) -> tuple[Pattern | None, ...]:
-        """The pattern of each projection without inputs, ready to be matched."""
+        """The pattern of each step that is a projection without inputs; None for other steps."""
         return tuple(
-            Pattern(step.relation, step.slots, step.attributes, step.asked, step.closed)
-            if step.op == Op.PROJECTION and not step.filled
-            else None
+            step.pattern() if step.op == Op.PROJECTION and not step.filled else None
             for step in self.steps
         )
 
     @cached_property
     def largest(self) -> tuple[int, int]:
-        """The largest numbers of an entity and of a relation in it."""
+        """The largest entity number and the largest relation number that occur; -1 if none does."""
         entities = (slot for step in self.steps for slot in step.slots if slot is not None)
         relations = (n for step in self.steps for n in (step.relation, *step.attributes))
         return max(entities, default=-1), max(relations, default=-1)
@@ -130,23 +136,35 @@ class Plan:
         )
 
     def query(self, vocabulary: Vocabulary) -> Query:
-        """A query, in ids, that binds to this plan."""
-        return query_of(self._operators(vocabulary), self.target.variable)
+        """A query in ids that `bind` turns into this plan."""
+        target = Variable(self.target.variable)
+        return Query(target, to_formula(self._operators(vocabulary), target))
 
     def _operators(self, vocabulary: Vocabulary) -> Operator:
-        done: list[Operator] = []
+        """The tree of operators, with ids in place of numbers."""
+        operators: list[Operator] = []
         for step in self.steps:
-            done.append(_operator(step, tuple(done[i] for i in step.inputs), vocabulary))
-        return done[-1]
+            inputs = tuple(operators[i] for i in step.inputs)
+            operators.append(_to_operator(step, inputs, vocabulary))
+        return operators[-1]
+
+
+# The least and the most inputs of the steps that are not projections.
+_FAN_IN = {
+    Op.AND: (1, math.inf),
+    Op.OR: (1, math.inf),
+    Op.NOT: (1, 1),
+    Op.ANY: (0, 0),
+}
 
 
 @dataclass
 class PlanBuilder:
-    """Collects steps; each method gives the number of the new step."""
+    """Builds a plan step by step; the methods that add a step return its number."""
 
     steps: list[Step] = field(default_factory=list)
 
-    def projection(
+    def add_projection(
         self,
         variable: str,
         relation: int,
@@ -156,7 +174,7 @@ class PlanBuilder:
         closed: bool,
         inputs: tuple[tuple[int, int], ...] = (),
     ) -> int:
-        """A projection; `inputs` are pairs of a slot and the step that fills it."""
+        """Add a projection; `inputs` are pairs of a slot and the step that fills it."""
         numbers = tuple(step for _, step in inputs)
         return self._add(
             Step(
@@ -173,12 +191,15 @@ class PlanBuilder:
             )
         )
 
-    def connective(self, op: Op, variable: str, inputs: tuple[int, ...]) -> int:
-        """An and, or, not, or any."""
+    def add_connective(self, op: Op, variable: str, inputs: tuple[int, ...]) -> int:
+        """Add a step that is not a projection."""
+        least, most = _FAN_IN[op]
+        if not least <= len(inputs) <= most:
+            raise ValueError(f"a step {op.word} does not take {len(inputs)} inputs")
         return self._add(Step(op, inputs, variable, self._depth(inputs)))
 
     def finish(self, warnings: tuple[str, ...] = ()) -> Plan:
-        """The plan whose target is the last step."""
+        """The plan of all steps added; the last one is its target."""
         return Plan(tuple(self.steps), warnings)
 
     def _depth(self, inputs: tuple[int, ...]) -> int:
@@ -187,78 +208,6 @@ class PlanBuilder:
     def _add(self, step: Step) -> int:
         self.steps.append(step)
         return len(self.steps) - 1
-
-
-def bind(query: Query | str | Mapping[str, Any], vocabulary: Vocabulary | Graph | Dataset) -> Plan:
-    """The plan of a query (a tree, text or JSON) over a vocabulary; names are ids or labels."""
-    tree = operators(as_query(query))
-    builder = PlanBuilder()
-    names = vocabulary if isinstance(vocabulary, Vocabulary) else vocabulary.vocabulary
-    _bind(tree, builder, names)
-    warnings = (_COMPLEMENT,) if is_complement(tree) else ()
-    return builder.finish(warnings)
-
-
-def as_query(query: Query | str | Mapping[str, Any]) -> Query:
-    """The query that a tree, a text, JSON text or JSON data says."""
-    if isinstance(query, Query):
-        return query
-    if isinstance(query, str):
-        return Query.from_json(query) if query.lstrip().startswith("{") else parse(query)
-    if isinstance(query, Mapping):
-        return Query.from_json(query)
-    raise QueryError(f"a query is text, JSON or a Query, not {type(query).__name__} {query!r:.60}")
-
-
-_COMPLEMENT = (
-    "the query does not say what its answers are, only what they are not, so nearly every "
-    "entity is one; add something they are"
-)
-
-
-def _bind(operator: Operator, builder: PlanBuilder, vocabulary: Vocabulary) -> int:
-    match operator:
-        case Projection():
-            return _bind_projection(operator, builder, vocabulary)
-        case Conjunction():
-            op = Op.AND
-        case Disjunction():
-            op = Op.OR
-        case Negation():
-            op = Op.NOT
-        case Anything():
-            op = Op.ANY
-        case _:
-            assert_never(operator)
-    inputs = tuple(_bind(one, builder, vocabulary) for one in operator.inputs)
-    return builder.connective(op, operator.variable, inputs)
-
-
-def _bind_projection(operator: Projection, builder: PlanBuilder, vocabulary: Vocabulary) -> int:
-    relation = _resolve(vocabulary.relations, operator.relation)
-    attributes = tuple(_resolve(vocabulary.relations, name) for name in operator.attributes)
-    slots: list[int | None] = []
-    inputs: list[tuple[int, int]] = []
-    for place, slot in enumerate(operator.slots):
-        slots.append(_resolve(vocabulary.entities, slot) if isinstance(slot, str) else None)
-        if slot is not None and not isinstance(slot, str):
-            inputs.append((place, _bind(slot, builder, vocabulary)))
-    return builder.projection(
-        operator.variable,
-        relation,
-        attributes,
-        tuple(slots),
-        operator.asked,
-        operator.closed,
-        tuple(inputs),
-    )
-
-
-def _resolve(names: Names, text: str) -> int:
-    try:
-        return names.resolve(text)
-    except NameLookupError as error:
-        raise QueryError(str(error)) from error
 
 
 # The number of integers in a row of a step and of a slot.
@@ -271,7 +220,7 @@ def _step_row(step: Step, parent: int) -> tuple[int, ...]:
 
 
 def _slot_rows(step: Step) -> Iterator[tuple[int, int, int]]:
-    """A row (attribute, kind, filler) for each slot of a projection."""
+    """One row (attribute, kind, filler) per slot of a projection."""
     fillers = dict(zip(step.filled, step.inputs, strict=True)) if step.slots else {}
     for place, anchor in enumerate(step.slots):
         attribute = step.attributes[place - FIRST_QUALIFIER] if place >= FIRST_QUALIFIER else -1
@@ -283,7 +232,7 @@ def _slot_rows(step: Step) -> Iterator[tuple[int, int, int]]:
             yield attribute, Kind.FREE, -1
 
 
-def _operator(step: Step, inputs: tuple[Operator, ...], vocabulary: Vocabulary) -> Operator:
+def _to_operator(step: Step, inputs: tuple[Operator, ...], vocabulary: Vocabulary) -> Operator:
     match step.op:
         case Op.PROJECTION:
             fillers: dict[int, Any] = dict(zip(step.filled, inputs, strict=True))

@@ -1,160 +1,117 @@
-"""Proofs: for an answer, the facts that support it, step by step, and what negation checked."""
+"""Proofs: finds the facts that support an exact answer, and what negations did not find."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import assert_never
 
 from nqe.errors import NqeError
-from nqe.graph.entity_facts import label_fact
 from nqe.graph.entity_set import EntitySet
-from nqe.graph.graph import Graph
-from nqe.graph.pattern import FIRST_QUALIFIER, OBJECT, SUBJECT, Pattern, Restriction
-from nqe.query.exact import Result, filled_pattern
-from nqe.query.plan import Op
-from nqe.query.step_text import step_words
+from nqe.graph.fact import Fact
+from nqe.graph.fact_source import FactSource
+from nqe.graph.pattern import FIRST_QUALIFIER, Pattern, Restriction
+from nqe.graph.vocabulary import Vocabulary
+from nqe.query.plan import Op, Plan
+from nqe.query.reason import Reason
+from nqe.query.step_text import describe_step
+
+
+def prove(
+    plan: Plan,
+    graph: FactSource,
+    sets: Sequence[EntitySet],
+    entity: int,
+    number: int | None = None,
+) -> Reason:
+    """A proof that an entity is in the set of a step, by default the last one.
+
+    `sets` are the sets of the plan's steps. An entity that is not in the set is an error.
+    """
+    number = len(plan.steps) - 1 if number is None else number
+    if entity not in sets[number]:
+        name = graph.vocabulary.entities.full_name(entity)
+        raise NqeError(f"{name} is not an answer, so there is no proof; ask for one of the answers")
+    return _Prover(plan, graph, sets).prove(number, entity)
 
 
 @dataclass(frozen=True, eq=False)
-class Proof:
-    """Why an entity is in a step's set.
+class _Prover:
+    """Proves members of the sets of a plan's steps."""
 
-    A projection has the row of a supporting fact and a proof of each variable in it; `and` has a
-    proof of every part, `or` of one; `not` has none, and `words` say what was looked for in vain.
-    """
+    plan: Plan
+    graph: FactSource
+    sets: Sequence[EntitySet]
 
-    graph: Graph
-    op: Op
-    variable: str
-    entity: int
-    words: str
-    row: int | None = None
-    parts: tuple[Proof, ...] = ()
+    def prove(self, number: int, entity: int) -> Reason:
+        """A proof that an entity is in the set of a step."""
+        step = self.plan.steps[number]
+        reason = Reason(self.graph, step.op, step.variable, entity)
+        match step.op:
+            case Op.PROJECTION:
+                return self._prove_projection(number, reason)
+            case Op.AND:
+                parts = tuple(self.prove(one, entity) for one in step.inputs)
+                return replace(reason, parts=parts)
+            case Op.OR:
+                holding = next(one for one in step.inputs if entity in self.sets[one])
+                return replace(reason, parts=(self.prove(holding, entity),))
+            case Op.NOT:
+                return replace(reason, absent=self._describe_absent(step.inputs[0], entity))
+            case Op.ANY:
+                return reason
+            case _:
+                assert_never(step.op)
 
-    @property
-    def rows(self) -> list[int]:
-        """The rows of all facts it rests on."""
-        own = [] if self.row is None else [self.row]
-        return own + [row for part in self.parts for row in part.rows]
+    def _prove_projection(self, number: int, reason: Reason) -> Reason:
+        step = self.plan.steps[number]
+        row, entities = self._find_fact(number, reason.entity)
+        parts = tuple(
+            self.prove(one, entities[place])
+            for place, one in zip(step.filled, step.inputs, strict=True)
+        )
+        atom = describe_step(self.plan, number, self.graph.vocabulary, reason.entity)
+        return replace(reason, atom=atom, row=row, parts=parts)
 
-    def lines(self, indent: str = "") -> Iterator[str]:
-        """The proof as indented text with labels."""
-        name = self.graph.vocabulary.entities.name(self.entity)
-        yield f"{indent}?{self.variable} = {name}: {self._reason()}"
-        for part in self.parts:
-            yield from part.lines(indent + "  ")
+    def _find_fact(self, number: int, entity: int) -> tuple[int, list[int]]:
+        """The row of the first fact that supports an entity, and the entities in its slots."""
+        step = self.plan.steps[number]
+        pattern = step.pattern([self.sets[one] for one in step.inputs])
+        slots = list(pattern.slots)
+        slots[step.asked] = entity
+        pattern = replace(pattern, slots=tuple(slots))
+        row = int(self.graph.matches(pattern)[0])
+        return row, _slot_entities(self.graph.fact(row), pattern, self.graph.vocabulary)
 
-    def __str__(self) -> str:
-        return "\n".join(self.lines())
+    def _describe_absent(self, number: int, entity: int) -> str:
+        """What a negation looked for: its input with the entity in place, and all below."""
+        step = self.plan.steps[number]
+        text = describe_step(self.plan, number, self.graph.vocabulary, entity)
+        if step.op == Op.PROJECTION:
+            below = " and ".join(filter(None, map(self._describe_below, step.inputs)))
+            return f"{text} with {below}" if below else text
+        inner = ", ".join(self._describe_absent(one, entity) for one in step.inputs)
+        return f"{text}({inner})"
 
-    def to_json(self) -> dict[str, Any]:
-        """The proof as JSON data, in ids."""
-        data: dict[str, Any] = {
-            "variable": self.variable,
-            "entity": self.graph.vocabulary.entities.ids[self.entity],
-            "operator": self.op.word,
-        }
-        if self.row is not None:
-            fact = self.graph.fact(self.row)
-            data["fact"] = {
-                "subject": fact.subject,
-                "relation": fact.relation,
-                "object": fact.object,
-                "qualifiers": [list(pair) for pair in fact.qualifiers],
-            }
-        if self.op == Op.NOT:
-            data["absent"] = self.words
-        if self.parts:
-            data["because"] = [part.to_json() for part in self.parts]
-        return data
-
-    def _reason(self) -> str:
-        if self.row is not None:
-            return f"stated {label_fact(self.graph, self.row).labels}"
-        return {
-            Op.AND: "all of",
-            Op.OR: "one of the branches",
-            Op.NOT: f"no facts give {self.words}",
-            Op.ANY: "any entity will do",
-        }.get(self.op, self.words)
-
-
-def prove(result: Result, entity: int) -> Proof:
-    """A proof that the entity is an answer; refuses one that is not."""
-    if entity not in result.sets[-1]:
-        name = result.graph.vocabulary.entities.full_name(entity)
-        raise NqeError(f"{name} is not an answer, so there is no proof; ask for one of the answers")
-    return _prove(result, len(result.sets) - 1, entity)
+    def _describe_below(self, number: int) -> str:
+        """What restricts a variable of a negated atom; empty if nothing does."""
+        step = self.plan.steps[number]
+        inner = list(filter(None, map(self._describe_below, step.inputs)))
+        if step.op == Op.PROJECTION:
+            text = describe_step(self.plan, number, self.graph.vocabulary)
+            return " and ".join([text, *inner])
+        return f"{step.op.word}({', '.join(inner)})" if inner else ""
 
 
-def _prove(result: Result, number: int, entity: int) -> Proof:
-    plan, graph = result.plan, result.graph
-    step = plan.steps[number]
-    row: int | None = None
-    parts: tuple[Proof, ...] = ()
-    words = step_words(plan, number, graph.vocabulary, entity)
-    match step.op:
-        case Op.PROJECTION:
-            row, fillers = _supporting_fact(result, number, entity)
-            pairs = zip(step.inputs, fillers, strict=True)
-            parts = tuple(_prove(result, one, filler) for one, filler in pairs)
-        case Op.AND:
-            parts = tuple(_prove(result, one, entity) for one in step.inputs)
-        case Op.OR:
-            holding = next(one for one in step.inputs if entity in result.sets[one])
-            parts = (_prove(result, holding, entity),)
-        case Op.NOT:
-            words = _absent_words(result, step.inputs[0], entity)
-        case Op.ANY:
-            pass
-    return Proof(graph, step.op, step.variable, entity, words, row, parts)
+def _slot_entities(fact: Fact, pattern: Pattern, vocabulary: Vocabulary) -> list[int]:
+    """The entities that a matching fact has in the slots of the pattern."""
+    entity, relation = vocabulary.entities.resolve, vocabulary.relations.resolve
+    pairs = [(relation(attribute), entity(value)) for attribute, value in fact.qualifiers]
+    chosen = next(_map_qualifiers(pattern, pairs, ()))
+    return [entity(fact.subject), entity(fact.object), *(pairs[place][1] for place in chosen)]
 
 
-def _absent_words(result: Result, number: int, entity: int) -> str:
-    """What a negation looked for: its input with the entity in place, and what lies below."""
-    step = result.plan.steps[number]
-    here = step_words(result.plan, number, result.graph.vocabulary, entity)
-    if step.op == Op.PROJECTION:
-        below = [_absent_words_below(result, one) for one in step.inputs]
-        where = " and ".join(words for words in below if words)
-        return f"{here} with {where}" if where else here
-    inner = ", ".join(_absent_words(result, one, entity) for one in step.inputs)
-    return f"{here}({inner})"
-
-
-def _absent_words_below(result: Result, number: int) -> str:
-    step = result.plan.steps[number]
-    if step.op == Op.PROJECTION:
-        below = [_absent_words_below(result, one) for one in step.inputs]
-        here = step_words(result.plan, number, result.graph.vocabulary)
-        return " and ".join([here, *(words for words in below if words)])
-    inner = ", ".join(filter(None, (_absent_words_below(result, one) for one in step.inputs)))
-    return f"{step.op.word}({inner})" if inner else ""
-
-
-def _supporting_fact(result: Result, number: int, entity: int) -> tuple[int, list[int]]:
-    """The first fact that gives the entity, and what it has in the slots that inputs fill."""
-    step = result.plan.steps[number]
-    open_pattern = filled_pattern(step, [result.sets[one] for one in step.inputs])
-    slots = list(open_pattern.slots)
-    slots[step.asked] = entity
-    pattern = Pattern(step.relation, tuple(slots), step.attributes, step.asked, step.closed)
-    row = int(result.graph.matches(pattern)[0])
-    entities = slot_entities(result.graph, pattern, row)
-    return row, [entities[place] for place in step.filled]
-
-
-def slot_entities(graph: Graph, pattern: Pattern, row: int) -> list[int]:
-    """What a matching fact has in each slot of the pattern: the first way to map it."""
-    subject, _, object_, pairs = graph.facts.row(row)
-    chosen = next(_mappings(pattern, pairs, ()))
-    entities = {SUBJECT: subject, OBJECT: object_}
-    entities |= {FIRST_QUALIFIER + i: pairs[place][1] for i, place in enumerate(chosen)}
-    return [entities[place] for place in range(len(pattern.slots))]
-
-
-def _mappings(
+def _map_qualifiers(
     pattern: Pattern, pairs: Sequence[tuple[int, int]], chosen: tuple[int, ...]
 ) -> Iterator[tuple[int, ...]]:
     """Every injective way to map the pattern's qualifiers to the fact's."""
@@ -163,11 +120,11 @@ def _mappings(
         return
     attribute, restriction = pattern.qualifier(FIRST_QUALIFIER + len(chosen))
     for place, (name, value) in enumerate(pairs):
-        if place not in chosen and name == attribute and _lets(restriction, value):
-            yield from _mappings(pattern, pairs, (*chosen, place))
+        if place not in chosen and name == attribute and _allows(restriction, value):
+            yield from _map_qualifiers(pattern, pairs, (*chosen, place))
 
 
-def _lets(restriction: Restriction, entity: int) -> bool:
+def _allows(restriction: Restriction, entity: int) -> bool:
     if isinstance(restriction, EntitySet):
         return entity in restriction
     return restriction is None or restriction == entity

@@ -1,4 +1,4 @@
-"""Shapes of queries: the 16 of the paper as a table of trees, and how to write any other."""
+"""Shapes of queries: the table of the paper's 16 shapes, and the text form of any shape."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from nqe.query.algebra import (
     Projection,
 )
 
-# The paper's Figure 4. P is a projection; its brackets hold what fills its variable slots.
+# The paper's Figure 4. P is a projection; its brackets hold the shapes of what fills its slots.
 SHAPES = {
     "1p": "P()",
     "2p": "P(P())",
@@ -40,34 +40,44 @@ SHAPES = {
 POSITIVE = tuple(name for name, tree in SHAPES.items() if "Not" not in tree)
 NEGATIVE = tuple(name for name, tree in SHAPES.items() if "Not" in tree)
 
-# How many inputs an operator may have.
+# The least and the most inputs that an operator may have; None is no limit.
 _FAN_IN = {"P": (0, None), "And": (2, None), "Or": (2, None), "Not": (1, 1), "Any": (0, 0)}
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """An operator's word (P, And, Or, Not, Any) and the shapes of its inputs."""
+    """The word of an operator (P, And, Or, Not, Any) and the shapes of its inputs."""
 
     word: str
     inputs: tuple[Shape, ...] = ()
+
+    @classmethod
+    def of(cls, operator: Operator) -> Shape:
+        """The shape of a tree of operators."""
+        return cls(_find_word(operator), tuple(map(cls.of, operator.inputs)))
 
     def __str__(self) -> str:
         return f"{self.word}({', '.join(map(str, self.inputs))})"
 
     def walk(self) -> Iterator[Shape]:
-        """Itself and everything below."""
+        """The shape itself and all shapes below it."""
         yield self
         for one in self.inputs:
             yield from one.walk()
 
+    @property
+    def name(self) -> str:
+        """Its name if it is one of the 16, in any order of inputs; otherwise the tree as text."""
+        return _names().get(self.sorted(), str(self))
+
     def sorted(self) -> Shape:
-        """The same shape with inputs in a fixed order, as their order has no meaning."""
+        """The shape with its inputs in a fixed order, as their order has no meaning."""
         inputs = sorted((one.sorted() for one in self.inputs), key=str)
         return Shape(self.word, tuple(inputs))
 
 
 def parse_shape(text: str) -> Shape:
-    """The shape of a name (`2in`) or of a tree (`And(P(P()), Not(P()))`)."""
+    """The shape that a name (`2in`) or a tree (`And(P(P()), Not(P()))`) stands for."""
     tree = SHAPES.get(text.strip(), text)
     tokens = re.findall(r"\w+|[(),]|\S", tree)
     shape, rest = _parse(tokens, text)
@@ -76,38 +86,26 @@ def parse_shape(text: str) -> Shape:
     return shape
 
 
-def shape_of(operator: Operator) -> Shape:
-    """The shape of what a query computes."""
-    inputs = tuple(map(shape_of, operator.inputs))
-    match operator:
-        case Projection():
-            return Shape("P", inputs)
-        case Conjunction():
-            return Shape("And", inputs)
-        case Disjunction():
-            return Shape("Or", inputs)
-        case Negation():
-            return Shape("Not", inputs)
-        case Anything():
-            return Shape("Any")
-        case _:
-            assert_never(operator)
-
-
-def name_of(shape: Shape) -> str:
-    """Its name if it is one of the 16, whatever the order of inputs; else the tree itself."""
-    return _names().get(shape.sorted(), str(shape))
-
-
-def named(text: str) -> str:
-    """The name of a shape however it is written: a name, or a tree."""
-    return name_of(parse_shape(text))
-
-
-def shape_order(name: str) -> tuple[int, str]:
-    """To sort names by: the table's shapes in its order, then others."""
+def rank_shape(name: str) -> tuple[int, str]:
+    """A sort key for names of shapes: those of the table in its order, then all others."""
     names = list(SHAPES)
     return (names.index(name) if name in names else len(names), name)
+
+
+def _find_word(operator: Operator) -> str:
+    match operator:
+        case Projection():
+            return "P"
+        case Conjunction():
+            return "And"
+        case Disjunction():
+            return "Or"
+        case Negation():
+            return "Not"
+        case Anything():
+            return "Any"
+        case _:
+            assert_never(operator)
 
 
 @cache

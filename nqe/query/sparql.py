@@ -1,35 +1,45 @@
-"""Queries as SPARQL, over Wikidata's statement model and over RDF 1.2 annotations."""
+"""Queries as SPARQL, for Wikidata's statement model and for RDF 1.2 annotations."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations, count
+from typing import assert_never
 
 from nqe.errors import choose
-from nqe.graph.pattern import FIRST_QUALIFIER
 from nqe.graph.vocabulary import Vocabulary
-from nqe.query.plan import Op, Plan, Step
+from nqe.query.binder import resolve_graph
+from nqe.query.formula import Atom, Term, Variable
+from nqe.query.query_graph import Branches, Negated, QueryGraph, Scope
+from nqe.query.text import render_query
 from nqe.writers import rdf
 
 INDENT = "  "
 
 
 @dataclass(frozen=True)
-class Model:
-    """How facts are written in RDF: what a fact, its qualifiers, and any entity look like."""
+class RdfModel:
+    """How facts are written in RDF, as templates of SPARQL patterns.
+
+    In the templates {s} {r} {o} are the main triple, {st} is the node of the fact, {a} {v} are
+    a qualifier, {x} is any variable and {n} a number that makes names unique.
+    """
 
     prefixes: dict[str, str]
+    qualifier_prefix: str
     fact: str
-    qualifier: str
     is_qualifier: str
     entity: tuple[str, ...]
+    """The places in which an entity can stand."""
 
 
-# In these texts {s} {r} {o} are the main triple, {st} the fact's node, {a} {v} a qualifier.
+VariableNames = Mapping[Variable, str]
+"""The SPARQL names of the variables that are bound at some place."""
+
 MODELS = {
-    "wikidata": Model(
+    "wikidata": RdfModel(
         prefixes={
             "wd": rdf.ENTITY,
             "wds": rdf.STATEMENT,
@@ -37,9 +47,9 @@ MODELS = {
             "ps": rdf.MAIN_VALUE,
             "pq": rdf.QUALIFIER,
         },
+        qualifier_prefix="pq",
         fact="{s} p:{r} {st} . {st} ps:{r} {o} .",
-        qualifier="{st} pq:{a} {v} .",
-        # Wikidata keeps full values and normalised ones below the same prefix.
+        # Wikidata keeps full and normalised values under the same prefix.
         is_qualifier="STRSTARTS(STR({a}), STR(pq:)) && "
         "!CONTAINS(STRAFTER(STR({a}), STR(pq:)), '/')",
         entity=(
@@ -48,14 +58,14 @@ MODELS = {
             "STRSTARTS(STR({x}), STR(wd:)))",
         ),
     ),
-    "rdf12": Model(
+    "rdf12": RdfModel(
         prefixes={
             "wd": rdf.ENTITY,
             "wdt": rdf.DIRECT,
             "rdf": rdf.REIFIES.removesuffix("reifies"),
         },
+        qualifier_prefix="wdt",
         fact="{st} rdf:reifies <<( {s} wdt:{r} {o} )>> .",
-        qualifier="{st} wdt:{a} {v} .",
         is_qualifier="{a} != rdf:reifies",
         entity=(
             "?st{n} rdf:reifies <<( {x} ?p{n} ?o{n} )>> .",
@@ -66,134 +76,143 @@ MODELS = {
 }
 
 
-def sparql(plan: Plan, vocabulary: Vocabulary, model: str = "wikidata") -> str:
-    """The plan as a SPARQL query whose one column are the answers."""
-    writer = _Writer(plan, vocabulary, choose(MODELS, model, "RDF model"))
-    target = f"?{_variable(plan.target)}"
-    body = writer.group(len(plan.steps) - 1, target, bound=False)
+def write_sparql(graph: QueryGraph, vocabulary: Vocabulary, model: str = "wikidata") -> str:
+    """The query graph as a SPARQL query with one column per target.
+
+    Variables may form any graph; unlike plans, SPARQL does not need a tree.
+    """
+    writer = _Writer(choose(MODELS, model, "RDF model"), graph.targets)
+    resolved = resolve_graph(graph, vocabulary)
+    comment = render_query(resolved.targets, resolved.formula)
     prefixes = [f"PREFIX {name}: <{iri}>" for name, iri in writer.model.prefixes.items()]
-    text = [f"# {plan.query(vocabulary)}", *prefixes, f"SELECT DISTINCT {target} WHERE {{"]
-    return "\n".join([*text, *_indented(body), "}"]) + "\n"
+    columns = " ".join(writer.targets.values())
+    body = _indent(writer.write_scope(resolved.scope, writer.targets))
+    select = f"SELECT DISTINCT {columns} WHERE {{"
+    return "\n".join([f"# {comment}", *prefixes, select, *body, "}"]) + "\n"
 
 
 @dataclass
+class _Group:
+    """The conditions of one group of SPARQL, each with the names of the variables around it."""
+
+    atoms: list[tuple[Atom, VariableNames]] = field(default_factory=list)
+    unions: list[tuple[Branches, VariableNames]] = field(default_factory=list)
+    minuses: list[tuple[Scope, VariableNames]] = field(default_factory=list)
+
+    @property
+    def bound(self) -> set[str]:
+        """The names that have a value in every solution: those of atoms and of whole unions."""
+        found = {names[one] for atom, names in self.atoms for one in atom.variables}
+        for branches, names in self.unions:
+            in_all = set.intersection(*(set(scope.free) for scope in branches.scopes))
+            found |= {names[one] for one in in_all}
+        return found
+
+
 class _Writer:
-    """Renders steps; every variable but the target gets a new name, as SPARQL has no scopes."""
+    """Writes scopes as groups of SPARQL.
 
-    plan: Plan
-    vocabulary: Vocabulary
-    model: Model
-    numbers: Iterator[int] = field(init=False)
+    SPARQL has no scopes of names, so every variable but the targets gets a name of its own.
+    """
 
-    def __post_init__(self) -> None:
-        # Every new name ends in a number; beginning beyond the target's, none can be the target.
-        digits = re.search(r"\d*$", _variable(self.plan.target))
-        self.numbers = count(1 + int(digits.group() or 0) if digits else 1)
+    def __init__(self, model: RdfModel, targets: Sequence[Variable]) -> None:
+        self.model = model
+        plain = [_plain_name(target) for target in targets]
+        # All new names end in a number. Counting from above the targets' numbers, none is a target.
+        digits = [re.search(r"\d*$", name) for name in plain]
+        self.numbers = count(1 + max(int(found.group() or 0) for found in digits if found))
+        self.targets = self._name_targets(targets)
 
-    def group(self, number: int, variable: str, *, bound: bool) -> list[str]:
-        """Lines that restrict a variable; not bound: they must bind it themselves."""
-        step = self.plan.steps[number]
-        match step.op:
-            case Op.PROJECTION:
-                return self._projection(step, variable)
-            case Op.AND:
-                return self._conjunction(step.inputs, variable, bound=bound)
-            case Op.OR:
-                return self._disjunction(step, variable)
-            case Op.NOT:
-                return self._conjunction((number,), variable, bound=bound)
-            case Op.ANY:
-                return [] if bound else self._entity(variable)
+    def _name_targets(self, targets: Sequence[Variable]) -> dict[Variable, str]:
+        names: dict[Variable, str] = {}
+        for target in targets:
+            name = f"?{_plain_name(target)}"
+            names[target] = self._new_name(target) if name in names.values() else name
+        return names
 
-    def _conjunction(self, inputs: Sequence[int], variable: str, *, bound: bool) -> list[str]:
-        """What holds first, then what must not."""
-        positive, negative = self._sides(inputs)
-        lines = [line for one in positive for line in self.group(one, variable, bound=bound)]
-        if not positive and not bound:
-            lines = self._entity(variable)
-        for one in negative:
-            inner = self.group(one, variable, bound=False)
-            lines += ["MINUS {", *_indented(inner), "}"]
+    def write_scope(self, scope: Scope, names: VariableNames) -> list[str]:
+        """The lines of a group that gives every free variable of the scope a value."""
+        group = _Group()
+        self._collect(scope, names, group)
+        lines = [line for atom, inner in group.atoms for line in self._write_atom(atom, inner)]
+        lines += [line for one, inner in group.unions for line in self._write_union(one, inner)]
+        bound = group.bound
+        for name in (names[one] for one in scope.free if names[one] not in bound):
+            lines.append(self._write_any_entity(name))
+        for one, inner in group.minuses:
+            lines += ["MINUS {", *_indent(self.write_scope(one, inner)), "}"]
         return lines
 
-    def _sides(self, inputs: Sequence[int]) -> tuple[list[int], list[int]]:
-        """The inputs that hold, and those under a `not`; two `not`s are none."""
-        positive: list[int] = []
-        negative: list[int] = []
-        for one in inputs:
-            inner, holds = one, True
-            while self.plan.steps[inner].op == Op.NOT:
-                inner, holds = self.plan.steps[inner].inputs[0], not holds
-            (positive if holds else negative).append(inner)
-        return positive, negative
+    def _collect(self, scope: Scope, names: VariableNames, group: _Group) -> None:
+        """Add the conditions of a scope to a group; a double negation is none."""
+        names = {**names, **{one: self._new_name(one) for one in scope.variables}}
+        for condition in scope.conditions:
+            match condition:
+                case Atom():
+                    group.atoms.append((condition, names))
+                case Branches():
+                    group.unions.append((condition, names))
+                case Negated(Scope(conditions=(Negated(inner),))):
+                    self._collect(inner, names, group)
+                case Negated(inner):
+                    group.minuses.append((inner, names))
+                case _:
+                    assert_never(condition)
 
-    def _disjunction(self, step: Step, variable: str) -> list[str]:
-        lines: list[str] = []
-        for one in step.inputs:
-            branch = _indented(self.group(one, variable, bound=False))
-            lines += ["UNION {" if lines else "{", *branch, "}"]
-        return lines
+    def _write_union(self, branches: Branches, names: VariableNames) -> Iterator[str]:
+        for number, scope in enumerate(branches.scopes):
+            yield "UNION {" if number else "{"
+            yield from _indent(self.write_scope(scope, names))
+            yield "}"
 
-    def _projection(self, step: Step, variable: str) -> list[str]:
+    def _write_atom(self, atom: Atom, names: VariableNames) -> Iterator[str]:
         node = f"?st{next(self.numbers)}"
-        filled = {
-            place: self._new(one) for place, one in zip(step.filled, step.inputs, strict=True)
-        }
-        terms = [
-            self._constant(anchor) if anchor is not None else filled.get(place, variable)
-            for place, anchor in enumerate(step.slots)
-        ]
-        relations = self.vocabulary.relations.ids
-        relation = _local(relations[step.relation])
-        lines = [self.model.fact.format(s=terms[0], o=terms[1], r=relation, st=node)]
-        pairs = [
-            (_local(relations[attribute]), term)
-            for attribute, term in zip(step.attributes, terms[FIRST_QUALIFIER:], strict=True)
-        ]
-        lines += [self.model.qualifier.format(st=node, a=a, v=v) for a, v in pairs]
-        # Each of the pattern's qualifiers needs a pair of its own.
-        lines += [
-            f"FILTER({one} != {other})"
-            for (name, one), (second, other) in combinations(pairs, 2)
-            if name == second
-        ]
-        if step.closed:
-            lines.append(self._nothing_left(node, pairs))
-        for place, one in zip(step.filled, step.inputs, strict=True):
-            lines += self.group(one, filled[place], bound=True)
-        return lines
+        subject, object_, *values = (_write_term(term, names) for term in atom.terms)
+        relation = _local_name(atom.relation)
+        yield self.model.fact.format(s=subject, o=object_, r=relation, st=node)
+        prefix = self.model.qualifier_prefix
+        attributes = [f"{prefix}:{_local_name(name)}" for name in atom.attributes]
+        pairs = list(zip(attributes, values, strict=True))
+        for attribute, value in pairs:
+            yield f"{node} {attribute} {value} ."
+        # Each qualifier of the pattern needs a qualifier of its own in the fact.
+        for (attribute, value), (second, other) in combinations(pairs, 2):
+            if attribute == second:
+                yield f"FILTER({value} != {other})"
+        if atom.closed:
+            yield self._write_closed(node, pairs)
 
-    def _nothing_left(self, node: str, pairs: Sequence[tuple[str, str]]) -> str:
-        """Closed: every qualifier of the fact is one of the pattern's."""
+    def _write_closed(self, node: str, pairs: Sequence[tuple[str, str]]) -> str:
+        """The filter that every qualifier of the fact is one of the pattern's."""
         number = next(self.numbers)
         a, v = f"?a{number}", f"?q{number}"
-        prefix = self.model.qualifier.split(":", 1)[0].split()[-1]
-        same = " || ".join(f"({a} = {prefix}:{name} && {v} = {term})" for name, term in pairs)
+        same = " || ".join(f"({a} = {attribute} && {v} = {value})" for attribute, value in pairs)
         condition = self.model.is_qualifier.format(a=a) + (f" && !({same})" if same else "")
         return f"FILTER NOT EXISTS {{ {node} {a} {v} . FILTER({condition}) }}"
 
-    def _entity(self, variable: str) -> list[str]:
-        """Every entity that stands anywhere in a fact."""
-        ways = [way.format(x=variable, n=next(self.numbers)) for way in self.model.entity]
-        union = " UNION ".join(f"{{ {way} }}" for way in ways)
-        return [f"{{ SELECT DISTINCT {variable} WHERE {{ {union} }} }}"]
+    def _write_any_entity(self, name: str) -> str:
+        """A pattern that gives a variable every entity that stands anywhere in a fact."""
+        places = [place.format(x=name, n=next(self.numbers)) for place in self.model.entity]
+        union = " UNION ".join(f"{{ {place} }}" for place in places)
+        return f"{{ SELECT DISTINCT {name} WHERE {{ {union} }} }}"
 
-    def _new(self, number: int) -> str:
-        return f"?{_variable(self.plan.steps[number])}_{next(self.numbers)}"
-
-    def _constant(self, entity: int) -> str:
-        return f"wd:{_local(self.vocabulary.entities.ids[entity])}"
+    def _new_name(self, variable: Variable) -> str:
+        return f"?{_plain_name(variable)}_{next(self.numbers)}"
 
 
-def _variable(step: Step) -> str:
-    """The name of a step's variable, in letters that SPARQL allows."""
-    return re.sub(r"[^A-Za-z0-9_]", "_", step.variable)
+def _write_term(term: Term, names: VariableNames) -> str:
+    return names[term] if isinstance(term, Variable) else f"wd:{_local_name(term)}"
 
 
-def _local(name: str) -> str:
-    """An id as the local part of a prefixed name, its special characters escaped."""
+def _plain_name(variable: Variable) -> str:
+    """The name of a variable in characters that every SPARQL engine allows."""
+    return re.sub(r"[^A-Za-z0-9_]", "_", variable.name)
+
+
+def _local_name(name: str) -> str:
+    """An id as the local part of a prefixed name, with special characters escaped."""
     return re.sub(r"([~.\-!$&'()*+,;=/?#@])", r"\\\1", rdf.escape_id(name))
 
 
-def _indented(lines: Sequence[str]) -> list[str]:
+def _indent(lines: Iterable[str]) -> list[str]:
     return [INDENT + line for line in lines]

@@ -1,4 +1,4 @@
-"""Steps of a plan in words, with labels."""
+"""Descriptions of a plan's steps in labels: as text, as JSON and as cells of a table."""
 
 from __future__ import annotations
 
@@ -9,35 +9,19 @@ from nqe.graph.vocabulary import Vocabulary
 from nqe.query.plan import Op, Plan, Step
 
 
-def slot_name(step: Step, place: int, vocabulary: Vocabulary) -> str:
-    """What to call a slot: subject, object, or the attribute's label."""
-    main = {SUBJECT: "subject", OBJECT: "object"}
-    if place in main:
-        return main[place]
+def name_slot(step: Step, place: int, vocabulary: Vocabulary) -> str:
+    """The name of a slot: subject, object, or the label of the attribute."""
+    if place == SUBJECT:
+        return "subject"
+    if place == OBJECT:
+        return "object"
     return vocabulary.relations.name(step.attributes[place - FIRST_QUALIFIER])
 
 
-def step_json(plan: Plan, number: int, vocabulary: Vocabulary) -> dict[str, Any]:
-    """A step as JSON data, without its set."""
-    step = plan.steps[number]
-    return {
-        "step": number + 1,
-        "variable": step.variable,
-        "operator": step.op.word,
-        "inputs": [one + 1 for one in step.inputs],
-        "says": step_words(plan, number, vocabulary),
-    }
-
-
-def step_cells(plan: Plan, number: int, vocabulary: Vocabulary) -> tuple[int, str, str, str]:
-    """A step as cells of a table: its number, variable, words and inputs."""
-    step = plan.steps[number]
-    inputs = ", ".join(str(one + 1) for one in step.inputs)
-    return number + 1, f"?{step.variable}", step_words(plan, number, vocabulary), inputs
-
-
-def step_words(plan: Plan, number: int, vocabulary: Vocabulary, entity: int | None = None) -> str:
-    """A projection as an atom, another step as its word; `entity` stands in the asked slot."""
+def describe_step(
+    plan: Plan, number: int, vocabulary: Vocabulary, entity: int | None = None
+) -> str:
+    """A projection as an atom, with `entity` in its asked slot; another step as its word."""
     step = plan.steps[number]
     if step.op != Op.PROJECTION:
         return step.op.word
@@ -57,3 +41,22 @@ def step_words(plan: Plan, number: int, vocabulary: Vocabulary, entity: int | No
     only = "only " if step.closed else ""
     relation = vocabulary.relations.name(step.relation)
     return f"{only}{relation}({terms[0]}, {terms[1]}{'; ' + pairs if pairs else ''})"
+
+
+def step_to_json(plan: Plan, number: int, vocabulary: Vocabulary) -> dict[str, Any]:
+    """A step as JSON data, without its set."""
+    step = plan.steps[number]
+    return {
+        "step": number + 1,
+        "variable": step.variable,
+        "operator": step.op.word,
+        "inputs": [one + 1 for one in step.inputs],
+        "says": describe_step(plan, number, vocabulary),
+    }
+
+
+def step_to_cells(plan: Plan, number: int, vocabulary: Vocabulary) -> tuple[int, str, str, str]:
+    """A step as cells of a table: its number, variable, text and inputs."""
+    step = plan.steps[number]
+    inputs = ", ".join(str(one + 1) for one in step.inputs)
+    return number + 1, f"?{step.variable}", describe_step(plan, number, vocabulary), inputs

@@ -1,4 +1,4 @@
-"""Plans as SVG: anchors on the left, the target on the right, fit for a paper."""
+"""Drawings of plans as SVG documents, from the anchors on the left to the target on the right."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from nqe.query.plan import Plan
 
 FONT = "Helvetica, Arial, sans-serif"
 FONT_SIZE = 13
-LETTER = 7.2  # the mean width of a letter at that size
+LETTER = 7.2  # the mean width of a letter at this font size
 NOTE_SIZE, NOTE_LETTER, LINE = 11, 6.0, 14
 ROW = 46
 GAP = 96
@@ -21,7 +21,7 @@ MARGIN = 16
 HEIGHT = 30
 RADIUS = 21
 
-# Fill and outline of each kind of node, told apart in grey as well.
+# The fill and the outline of each kind of node; they differ in greyscale, too.
 COLOURS = {
     "anchor": ("#eef3fb", "#3b6fb6"),
     "p": ("#ffffff", "#333333"),
@@ -31,11 +31,12 @@ COLOURS = {
     "any": ("#f2f2f2", "#666666"),
     "target": ("#3b6fb6", "#1f4a85"),
 }
+ROUND = ("and", "or", "not", "any", "target")
 
 
 @dataclass(frozen=True)
 class Box:
-    """Where a node stands: its middle and its width."""
+    """The place of a node: its centre and its width."""
 
     node: Node
     x: float
@@ -45,18 +46,18 @@ class Box:
     @property
     def round(self) -> bool:
         """Whether it is drawn as a circle."""
-        return self.node.kind in ("and", "or", "not", "any", "target")
+        return self.node.kind in ROUND
 
 
-def svg(
+def draw_svg(
     plan: Plan, vocabulary: Vocabulary, notes: Mapping[int, Sequence[str]] | None = None
 ) -> str:
-    """The plan's computational graph as an SVG document; `notes` are lines below a step."""
+    """A plan as an SVG document; `notes` are lines of text to write below steps."""
     drawing = draw(plan, vocabulary)
-    below = _below(drawing, notes or {})
-    boxes = _place(drawing, below)
-    lines = max((len(one) for one in below.values()), default=0)
-    notes_end = (boxes[name].x + _note_width(one) / 2 for name, one in below.items())
+    node_notes = _find_nodes(drawing, notes or {})
+    boxes = _place_nodes(drawing, node_notes)
+    lines = max((len(one) for one in node_notes.values()), default=0)
+    notes_end = (boxes[name].x + _note_width(one) / 2 for name, one in node_notes.items())
     ends = (box.x + box.width / 2 for box in boxes.values())
     width = max((*ends, *notes_end)) + MARGIN
     height = max(box.y for box in boxes.values()) + RADIUS + MARGIN + lines * LINE
@@ -69,26 +70,22 @@ def svg(
         '<defs><marker id="arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" '
         'markerHeight="8" orient="auto"><path d="M0 0 L8 4 L0 8 z" fill="#555"/></marker></defs>',
         f'<rect width="{width:.0f}" height="{height:.0f}" fill="white"/>',
-        *(_edge(edge, boxes) for edge in drawing.edges),
-        *(line for box in boxes.values() for line in _node(box)),
-        *(line for name, one in below.items() for line in _note(boxes[name], one)),
+        *(_draw_edge(edge, boxes) for edge in drawing.edges),
+        *(line for box in boxes.values() for line in _draw_node(box)),
+        *(line for name, one in node_notes.items() for line in _draw_note(boxes[name], one)),
         "</svg>",
     ]
     return "\n".join(parts) + "\n"
 
 
-def _below(drawing: Drawing, notes: Mapping[int, Sequence[str]]) -> dict[str, Sequence[str]]:
-    """The notes by the names of nodes; those of the last step stand at the target."""
-    of_step = {node.step: node.name for node in drawing.nodes if node.step is not None}
-    last = max(of_step)
-    return {
-        drawing.nodes[-1].name if step == last else of_step[step]: lines
-        for step, lines in notes.items()
-        if lines
-    }
+def _find_nodes(drawing: Drawing, notes: Mapping[int, Sequence[str]]) -> dict[str, Sequence[str]]:
+    """The notes by the names of nodes; those of the last step belong to the target."""
+    names = {node.step: node.name for node in drawing.nodes if node.step is not None}
+    names[max(names)] = drawing.nodes[-1].name
+    return {names[step]: lines for step, lines in notes.items() if lines}
 
 
-def _note(box: Box, lines: Sequence[str]) -> Iterator[str]:
+def _draw_note(box: Box, lines: Sequence[str]) -> Iterator[str]:
     for number, line in enumerate(lines):
         y = box.y + RADIUS + (number + 1) * LINE - 2
         yield (
@@ -101,46 +98,49 @@ def _note_width(lines: Sequence[str]) -> float:
     return max(len(line) for line in lines) * NOTE_LETTER
 
 
-def _place(drawing: Drawing, below: Mapping[str, Sequence[str]]) -> dict[str, Box]:
-    """Columns by the distance from the target, rows so that inputs stand around their user."""
+def _place_nodes(drawing: Drawing, notes: Mapping[str, Sequence[str]]) -> dict[str, Box]:
+    """Place nodes in columns by their distance from the target, and in rows near their inputs."""
     level: dict[str, int] = {}
     rows: dict[str, float] = {}
-    _lay(drawing, drawing.nodes[-1], 0, level, rows, count())
-    deepest = max(level.values())
-    widths = {node.name: _width(node) for node in drawing.nodes}
-    note_widths = {name: _note_width(lines) for name, lines in below.items()}
-    row = ROW + max((len(lines) for lines in below.values()), default=0) * LINE
-    column_width = [
-        max(
-            max(widths[name], note_widths.get(name, 0))
-            for name, one in level.items()
-            if one == number
-        )
-        for number in range(deepest + 1)
-    ]
-    labels = [
-        max((len(e.text) for e in drawing.edges if level[e.target.name] == number), default=0)
-        for number in range(deepest + 1)
-    ]
-    middle = [0.0] * (deepest + 1)
-    x = float(MARGIN)
-    for number in range(deepest, -1, -1):
-        middle[number] = x + column_width[number] / 2
-        x += column_width[number]
-        if number:
-            x += max(GAP / 2, labels[number - 1] * LETTER * 0.85 + 28)
+    _place_rows(drawing, drawing.nodes[-1], 0, level, rows, count())
+    widths = {node.name: _node_width(node) for node in drawing.nodes}
+    with_notes = widths | {
+        name: max(widths[name], _note_width(lines)) for name, lines in notes.items()
+    }
+    column = _place_columns(drawing, level, with_notes)
+    row_height = ROW + max((len(lines) for lines in notes.values()), default=0) * LINE
     return {
         node.name: Box(
             node,
-            middle[level[node.name]],
-            MARGIN + RADIUS + rows[node.name] * row,
+            column[level[node.name]],
+            MARGIN + RADIUS + rows[node.name] * row_height,
             widths[node.name],
         )
         for node in drawing.nodes
     }
 
 
-def _lay(
+def _place_columns(
+    drawing: Drawing, level: Mapping[str, int], widths: Mapping[str, float]
+) -> list[float]:
+    """The centre of each column, from that of the target on the right to the leftmost one."""
+    levels = range(max(level.values()) + 1)
+    column_width = [max(widths[name] for name, one in level.items() if one == i) for i in levels]
+    labels = [
+        max((len(edge.text) for edge in drawing.edges if level[edge.target.name] == i), default=0)
+        for i in levels
+    ]
+    centre = [0.0] * len(levels)
+    x = float(MARGIN)
+    for i in reversed(levels):
+        centre[i] = x + column_width[i] / 2
+        x += column_width[i]
+        if i:
+            x += max(GAP / 2, labels[i - 1] * LETTER * 0.85 + 28)
+    return centre
+
+
+def _place_rows(
     drawing: Drawing,
     node: Node,
     depth: int,
@@ -148,24 +148,24 @@ def _lay(
     rows: dict[str, float],
     free_rows: Iterator[int],
 ) -> None:
-    """Set the level and row of a node and of everything that leads to it."""
+    """Set the level and the row of a node and of all nodes that lead to it."""
     level[node.name] = depth
     inputs = [edge.source for edge in drawing.inputs(node)]
     for one in inputs:
-        _lay(drawing, one, depth + 1, level, rows, free_rows)
+        _place_rows(drawing, one, depth + 1, level, rows, free_rows)
     if inputs:
         rows[node.name] = sum(rows[one.name] for one in inputs) / len(inputs)
     else:
         rows[node.name] = float(next(free_rows))
 
 
-def _width(node: Node) -> float:
-    if node.kind in ("anchor", "p"):
-        return max(48.0, len(node.text) * LETTER + 22)
-    return 2.0 * RADIUS
+def _node_width(node: Node) -> float:
+    if node.kind in ROUND:
+        return 2.0 * RADIUS
+    return max(48.0, len(node.text) * LETTER + 22)
 
 
-def _node(box: Box) -> Iterator[str]:
+def _draw_node(box: Box) -> Iterator[str]:
     fill, outline = COLOURS[box.node.kind]
     style = f'fill="{fill}" stroke="{outline}" stroke-width="1.4"'
     if box.round:
@@ -184,7 +184,7 @@ def _node(box: Box) -> Iterator[str]:
     )
 
 
-def _edge(edge: Edge, boxes: dict[str, Box]) -> str:
+def _draw_edge(edge: Edge, boxes: dict[str, Box]) -> str:
     source, target = boxes[edge.source.name], boxes[edge.target.name]
     start, end = source.x + source.width / 2, target.x - target.width / 2
     bend = (end - start) / 2

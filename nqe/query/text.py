@@ -1,8 +1,9 @@
-"""The text syntax of queries: parse and render, inverse to each other."""
+"""The text syntax of queries: parsing text and rendering formulas, inverse to each other."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any, assert_never
@@ -11,15 +12,12 @@ from lark import Lark, Token, Transformer, UnexpectedInput
 from lark.exceptions import VisitError
 
 from nqe.errors import QueryError
-from nqe.query.formula import And, Atom, Formula, Not, Or, Query, Term, Variable
+from nqe.query.formula import TOO_DEEP, And, Atom, Formula, Not, Or, Term, Variable
 
 KEYWORDS = frozenset({"and", "or", "not", "only"})
 _WORD = re.compile(r'[^\s()\[\],;:"&|!?]+')
 
-MAX_DEPTH = 100
-TOO_DEEP = f"the query is nested more than {MAX_DEPTH} deep; split it into smaller ones"
-
-# What a person calls the grammar's terminals.
+# How error messages call the grammar's terminals.
 _TERMINALS = {
     "_AND": "'and'",
     "_OR": "'or'",
@@ -37,20 +35,20 @@ _TERMINALS = {
 }
 
 
-def parse(text: str) -> Query:
-    """The query a text says, as `?x: borders(?x, France) and not speaks(?x, German)`."""
+def parse_text(text: str) -> tuple[Variable, Formula]:
+    """The target and the formula of a text such as `?x: borders(?x, France)`."""
     try:
-        query: Query = _Builder().transform(_parser().parse(text))
+        parsed: tuple[Variable, Formula] = _Builder().transform(_parser().parse(text))
     except UnexpectedInput as error:
-        raise QueryError(_complaint(text, error)) from None
+        raise QueryError(_describe_error(text, error)) from None
     except (RecursionError, VisitError):
         raise QueryError(TOO_DEEP) from None
-    return query
+    return parsed
 
 
-def render(query: Query) -> str:
-    """The query as text; brackets only where needed, `and or not only` in words."""
-    return f"{query.target}: {render_formula(query.formula)}"
+def render_query(targets: Iterable[Variable], formula: Formula) -> str:
+    """A query as text, with brackets only where they are needed."""
+    return f"{', '.join(map(str, targets))}: {render_formula(formula)}"
 
 
 def render_formula(formula: Formula) -> str:
@@ -59,11 +57,11 @@ def render_formula(formula: Formula) -> str:
         case Atom():
             return render_atom(formula)
         case Not(part):
-            return f"not {_bracketed(part, And, Or)}"
+            return f"not {_render_bracketed(part, And, Or)}"
         case And(parts):
-            return " and ".join(_bracketed(part, And, Or) for part in parts)
+            return " and ".join(_render_bracketed(part, And, Or) for part in parts)
         case Or(parts):
-            return " or ".join(_bracketed(part, Or) for part in parts)
+            return " or ".join(_render_bracketed(part, Or) for part in parts)
         case _:
             assert_never(formula)
 
@@ -71,22 +69,23 @@ def render_formula(formula: Formula) -> str:
 def render_atom(atom: Atom) -> str:
     """An atom as text."""
     only = "only " if atom.closed else ""
-    pairs = ", ".join(f"{_name(a)}: {render_term(value)}" for a, value in atom.qualifiers)
+    pairs = ", ".join(f"{_quote(a)}: {render_term(value)}" for a, value in atom.qualifiers)
     terms = f"{render_term(atom.subject)}, {render_term(atom.object)}"
-    return f"{only}{_name(atom.relation)}({terms}{'; ' + pairs if pairs else ''})"
+    return f"{only}{_quote(atom.relation)}({terms}{'; ' + pairs if pairs else ''})"
 
 
 def render_term(term: Term) -> str:
-    """A variable or a name as text, quoted where it must be."""
-    return str(term) if isinstance(term, Variable) else _name(term)
+    """A variable, or a name, in quotes if it needs them."""
+    return str(term) if isinstance(term, Variable) else _quote(term)
 
 
-def _bracketed(formula: Formula, *kinds: type) -> str:
+def _render_bracketed(formula: Formula, *kinds: type) -> str:
     text = render_formula(formula)
     return f"({text})" if isinstance(formula, kinds) else text
 
 
-def _name(text: str) -> str:
+def _quote(text: str) -> str:
+    """A name, in quotes if it could not be read otherwise."""
     if _WORD.fullmatch(text) and text not in KEYWORDS:
         return text
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
@@ -100,10 +99,10 @@ def _parser() -> Lark:
 
 
 class _Builder(Transformer[Token, Any]):
-    """Makes formulas of the parser's tree."""
+    """Turns the parser's tree into a target and a formula."""
 
-    def query(self, children: list[Any]) -> Query:
-        return Query(Variable(children[0][1:]), children[1])
+    def query(self, children: list[Any]) -> tuple[Variable, Formula]:
+        return Variable(children[0][1:]), children[1]
 
     def disjunction(self, children: list[Any]) -> Or:
         return Or(tuple(children))
@@ -132,7 +131,8 @@ class _Builder(Transformer[Token, Any]):
         return str(token)
 
 
-def _hint(shown: str, line: int, column: int, error: UnexpectedInput) -> str:
+def _suggest(shown: str, line: int, column: int, error: UnexpectedInput) -> str:
+    """What the query lacks at the place of the error; empty if that is not known."""
     if line == 1 and column == 1:
         return "; a query begins with its target variable, as in ?x: capital(?x, ?y)"
     if shown[column - 1 : column] == '"':
@@ -147,14 +147,14 @@ def _hint(shown: str, line: int, column: int, error: UnexpectedInput) -> str:
     return f"; expected {' or '.join(wanted)}" if wanted else ""
 
 
-def _complaint(text: str, error: UnexpectedInput) -> str:
-    """What is wrong where, the line with a caret under the place, and what was expected."""
+def _describe_error(text: str, error: UnexpectedInput) -> str:
+    """The place of the error, what was expected there, and the line with a caret below it."""
     line, column = error.line, error.column
     if line is None or line < 1 or getattr(getattr(error, "token", None), "type", "") == "$END":
         lines = text.rstrip().splitlines() or [""]
         line, column = len(lines), len(lines[-1]) + 1
     shown = (text.splitlines() or [""])[line - 1] if text.strip() else ""
-    hint = _hint(shown, line, column, error)
+    hint = _suggest(shown, line, column, error)
     where = f"line {line}, column {column}" if "\n" in text.strip() else f"column {column}"
     caret = " " * (column - 1) + "^"
     return f"query not understood at {where}{hint}\n  {shown}\n  {caret}"

@@ -1,4 +1,4 @@
-"""One block of sampling: draw some queries, refuse what must be, answer the rest together."""
+"""Samples one block of queries: draws them, refuses unfit ones, and answers the others at once."""
 
 from __future__ import annotations
 
@@ -13,18 +13,23 @@ from nqe.graph.entity_set import EntitySet
 from nqe.graph.graph import Graph
 from nqe.graph.ragged import Ragged
 from nqe.query.exact_batch import StepSets, run_table
-from nqe.query.plan import Op, Plan
-from nqe.query.shapes import Shape, name_of
+from nqe.query.plan import Op, Plan, Step
+from nqe.query.shapes import Shape
 from nqe.query.step_table import StepTable
-from nqe.sampling.hard_answers import Worlds, hard_and_easy, missing_links, target_sets
+from nqe.sampling.hard_answers import (
+    SplitGraphs,
+    count_missing_links,
+    extract_answers,
+    split_answers,
+)
 from nqe.sampling.query_table import QueryTable
 from nqe.sampling.random_walk import Walker
-from nqe.sampling.signature import repeats_itself, signature
+from nqe.sampling.signature import repeats_itself, signature_of
 
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """Queries that may be taken, the signature of each, and why others were refused."""
+    """Fit queries, the signature of each, and how many others were refused for which reason."""
 
     table: QueryTable
     signatures: tuple[bytes, ...]
@@ -32,114 +37,125 @@ class Block:
 
 
 @dataclass(frozen=True, eq=False)
-class BlockMaker:
-    """Draws blocks of one split: from `full`, with hard answers beyond `known` if there is one."""
+class BlockSampler:
+    """Samples blocks of queries for one split.
+
+    Queries are drawn from the walker's graph. If `known` is given, they have hard answers, which
+    are answers over the walker's graph and not over `known`; without it they are training
+    queries.
+    """
 
     walker: Walker
     known: Graph | None
     max_answers: int
+    """A query with more answers is refused."""
     kept_answers: int
-    share: tuple[float, float] = (0.0, 1.0)
-    """The part of all formulas, by their signatures, that may be taken."""
+    """A training query keeps at most this many of its answers."""
+    signature_range: tuple[float, float] = (0.0, 1.0)
+    """Formulas whose signature, as a part of 1, is outside this range are refused."""
 
-    def make(self, shape: Shape, tries: int, rng: np.random.Generator) -> Block:
+    def sample(self, shape: Shape, walks: int, rng: np.random.Generator) -> Block:
         """Draw queries by the given number of walks and keep those that are fit."""
         refused: Counter[str] = Counter()
-        drawn = self._drawn(shape, tries, rng, refused)
+        drawn = self._draw(shape, walks, rng, refused)
         sets = run_table(StepTable.of(drawn), self.walker.graph)
-        fit = self._fit(drawn, sets, refused)
+        fit = self._find_fit(drawn, sets, refused)
         plans, table = [drawn[i] for i in fit], sets.table.take(np.array(fit, dtype=np.int64))
-        every = target_sets(sets)
-        queries = self._answered(name_of(shape), table, [every[i] for i in fit], rng)
+        answers = extract_answers(sets)
+        queries = self._add_answers(shape.name, table, [answers[i] for i in fit], rng)
         kept = np.arange(len(plans))
         if self.known is not None:
             kept = np.flatnonzero(queries.hard.lengths)
             refused["no hard answer"] += len(plans) - len(kept)
         return Block(
-            self._with_missing_links(queries.take(kept)),
-            tuple(signature(plans[i]) for i in kept.tolist()),
+            self._add_missing_links(queries.take(kept)),
+            tuple(signature_of(plans[i]) for i in kept.tolist()),
             refused,
         )
 
-    def _drawn(
-        self, shape: Shape, tries: int, rng: np.random.Generator, refused: Counter[str]
+    def _draw(
+        self, shape: Shape, walks: int, rng: np.random.Generator, refused: Counter[str]
     ) -> list[Plan]:
         plans: list[Plan] = []
-        for _ in range(tries):
+        for _ in range(walks):
             plan = self.walker.try_to_draw(shape, rng)
             if plan is None:
                 refused["walks that came to a dead end"] += 1
             elif repeats_itself(plan):
                 refused["an atom or branch twice"] += 1
-            elif not self._ours(plan):
+            elif not self._is_in_range(plan):
                 refused["kept for the other held-out split"] += 1
             else:
                 plans.append(plan)
         return plans
 
-    def _ours(self, plan: Plan) -> bool:
-        first, last = self.share
+    def _is_in_range(self, plan: Plan) -> bool:
+        first, last = self.signature_range
         if (first, last) == (0.0, 1.0):
             return True
-        return first <= int.from_bytes(signature(plan)[:4], "big") / 2**32 < last
+        return first <= int.from_bytes(signature_of(plan)[:4], "big") / 2**32 < last
 
-    def _fit(self, plans: Sequence[Plan], sets: StepSets, refused: Counter[str]) -> list[int]:
-        """The queries that have answers, not too many, and whose negations matter."""
-        of_step = sets.sets()
+    def _find_fit(self, plans: Sequence[Plan], sets: StepSets, refused: Counter[str]) -> list[int]:
+        """Find the queries that have answers, not too many, and whose negations matter."""
+        step_sets = sets.sets()
         start = sets.table.plan_start.tolist()
         fit = []
         for number, plan in enumerate(plans):
-            mine = of_step[start[number] : start[number + 1]]
-            answers = mine[-1]
+            plan_sets = step_sets[start[number] : start[number + 1]]
+            answers = plan_sets[-1]
             if answers.inverted or len(answers.members) > self.max_answers:
                 refused["too many answers"] += 1
             elif not len(answers.members):
                 refused["no answer left after negation"] += 1
-            elif not all(_negation_matters(plan, mine)):
+            elif not _all_negations_matter(plan, plan_sets):
                 refused["a negation that changes nothing"] += 1
             else:
                 fit.append(number)
         return fit
 
-    def _answered(
+    def _add_answers(
         self, shape: str, table: StepTable, answers: list[EntitySet], rng: np.random.Generator
     ) -> QueryTable:
-        """The queries with their answers: hard and easy ones, or in training some of all."""
+        """Build the queries with hard and easy answers, or for training with some of them."""
         names = (shape,) * len(table)
         counts = np.array([len(one.members) for one in answers], dtype=np.int64)
         if self.known is None:
-            easy = Ragged.of([_some(one.members, self.kept_answers, rng) for one in answers])
+            easy = Ragged.of([_draw_some(one.members, self.kept_answers, rng) for one in answers])
             return replace(QueryTable.of(names, table, easy), answer_count=counts)
-        hard, easy_answers = hard_and_easy(answers, target_sets(run_table(table, self.known)))
+        known_answers = extract_answers(run_table(table, self.known))
+        hard, easy_answers = split_answers(answers, known_answers)
         return QueryTable.of(names, table, Ragged.of(easy_answers), Ragged.of(hard))
 
-    def _with_missing_links(self, queries: QueryTable) -> QueryTable:
+    def _add_missing_links(self, queries: QueryTable) -> QueryTable:
         if self.known is None:
             return queries
-        worlds = Worlds(self.known, self.walker.graph)
-        missing = missing_links(queries.plans, worlds, queries.hard)
+        graphs = SplitGraphs(self.known, self.walker.graph)
+        missing = count_missing_links(queries.plans, graphs, queries.hard)
         return queries.with_answers(queries.easy, queries.hard, missing)
 
 
-def _negation_matters(plan: Plan, sets: Sequence[EntitySet]) -> list[bool]:
-    """For each `not` inside an `and`, whether it takes away anything that the others have."""
-    told = []
-    for step in plan.steps:
-        if step.op != Op.AND:
-            continue
-        for one in step.inputs:
-            if plan.steps[one].op == Op.NOT:
-                others = EntitySet.everything()
-                for other in step.inputs:
-                    if other != one:
-                        others = others & sets[other]
-                removed = others & sets[one].complement()
-                told.append(removed.inverted or len(removed.members) > 0)
-    return told
+def _all_negations_matter(plan: Plan, sets: Sequence[EntitySet]) -> bool:
+    """Whether every `not` inside an `and` removes something that the other inputs have."""
+    return all(
+        _removes_something(number, step, sets)
+        for step in plan.steps
+        if step.op == Op.AND
+        for number in step.inputs
+        if plan.steps[number].op == Op.NOT
+    )
 
 
-def _some(members: Integers, count: int, rng: np.random.Generator) -> Integers:
-    """At most so many of the answers, drawn at random, sorted."""
+def _removes_something(negation: int, conjunction: Step, sets: Sequence[EntitySet]) -> bool:
+    others = EntitySet.everything()
+    for number in conjunction.inputs:
+        if number != negation:
+            others = others & sets[number]
+    removed = others & sets[negation].complement()
+    return removed.inverted or len(removed.members) > 0
+
+
+def _draw_some(members: Integers, count: int, rng: np.random.Generator) -> Integers:
+    """Return at most `count` of the members, drawn at random and sorted."""
     if len(members) <= count:
         return members
     return np.sort(rng.choice(members, count, replace=False))

@@ -13,7 +13,7 @@ import numpy as np
 from nqe.figures import choose_picture_format, create_figure
 from nqe.graph.arrays import Integers
 from nqe.query.plan import Op
-from nqe.query.shapes import shape_order
+from nqe.query.shapes import rank_shape
 from nqe.sampling.query_table import QueryTable
 from nqe.sampling.storage import load_queries, read_manifest
 from nqe.settings import SLOTS
@@ -57,7 +57,7 @@ def report(folder: str | Path) -> list[SplitReport]:
 def split_report(split: str, table: QueryTable, manifest: dict[str, Any]) -> SplitReport:
     """The report of one split."""
     shapes = np.array(table.shape)
-    names = sorted(set(table.shape), key=shape_order)
+    names = sorted(set(table.shape), key=rank_shape)
     plans = table.plans
     refused: Counter[str] = Counter()
     for counts in manifest["refused"].get(split, {}).values():

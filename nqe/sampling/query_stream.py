@@ -1,10 +1,9 @@
-"""An endless stream of training queries of some shapes, drawn by workers in the background."""
+"""An endless stream of training queries of several shapes, sampled by workers in the background."""
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -12,94 +11,95 @@ import numpy as np
 
 from nqe.errors import NqeError
 from nqe.graph.dataset import Dataset
-from nqe.query.shapes import parse_shape
-from nqe.sampling.block_sampler import Block
 from nqe.sampling.query_table import QueryTable, concatenate
-from nqe.sampling.sampler import Task, Workshop, make_in_worker, worker_pool
+from nqe.sampling.worker import Task, Worker
+from nqe.sampling.worker_pool import PendingBlock, WorkerPool, open_spawned_pool
 from nqe.settings import SamplingSettings
 
 AHEAD = 2
-"""Blocks of a shape that are drawn before they are needed."""
-_MOST_EMPTY = 50
+"""The number of blocks of a shape that are sampled before they are needed."""
+_MAX_EMPTY = 50
+"""A shape is an error after this many blocks in a row without a query."""
 
 
 @dataclass
-class _Place:
-    """How far a shape's queries are used up: so many of the block of this number."""
+class _Position:
+    """How far the queries of a shape are used: `used` queries of the block of this number."""
 
     block: int = 0
     used: int = 0
     table: QueryTable | None = None
-    waiting: deque[Future[Block]] = field(default_factory=deque)
+    pending: deque[PendingBlock] = field(default_factory=deque)
 
 
-def _place(saved: Sequence[int]) -> _Place:
+def _position(saved: Sequence[int]) -> _Position:
     block, used = saved
-    return _Place(block, used)
+    return _Position(block, used)
 
 
-class Stream:
-    """Queries by shape, the same for a seed whatever the workers, from any place on."""
+class QueryStream:
+    """Queries by shape. They depend on the seed, not on the workers, and can start anywhere."""
 
     def __init__(
         self,
-        pool: ProcessPoolExecutor,
+        pool: WorkerPool,
         shapes: Sequence[str],
-        places: Mapping[str, Sequence[int]] | None = None,
+        positions: Mapping[str, Sequence[int]] | None = None,
     ) -> None:
         self._pool = pool
-        start = places or {}
-        self._places = {shape: _place(start.get(shape, (0, 0))) for shape in shapes}
+        start = positions or {}
+        self._positions = {shape: _position(start.get(shape, (0, 0))) for shape in shapes}
 
-    def places(self) -> dict[str, list[int]]:
-        """Where each shape's queries are: what `places` of a new stream continues from."""
-        return {shape: [place.block, place.used] for shape, place in self._places.items()}
+    @property
+    def positions(self) -> dict[str, list[int]]:
+        """Where each shape's queries are; a new stream given these continues from there."""
+        return {shape: [at.block, at.used] for shape, at in self._positions.items()}
 
     def take(self, shape: str, count: int) -> QueryTable:
-        """The next queries of a shape."""
-        place, parts = self._places[shape], []
+        """Return the next queries of a shape, waiting for the workers if needed."""
+        position, parts = self._positions[shape], []
         empty = 0
         while count:
-            table = self._table(shape, place)
-            some = min(count, len(table) - place.used)
-            empty = 0 if some else empty + 1
-            if empty > _MOST_EMPTY:
+            table = self._current_table(shape, position)
+            taken = min(count, len(table) - position.used)
+            empty = 0 if taken else empty + 1
+            if empty > _MAX_EMPTY:
                 raise NqeError(
-                    f"no query of shape {shape} is found in the graph; leave it out with --shapes"
+                    f"no query of shape {shape} was found in the graph; leave it out with --shapes"
                 )
-            parts.append(table.take(np.arange(place.used, place.used + some)))
-            place.used += some
-            count -= some
-            if place.used == len(table):
-                place.block, place.used, place.table = place.block + 1, 0, None
+            parts.append(table.take(np.arange(position.used, position.used + taken)))
+            position.used += taken
+            count -= taken
+            if position.used == len(table):
+                position.block, position.used, position.table = position.block + 1, 0, None
         return concatenate(parts)
 
-    def _table(self, shape: str, place: _Place) -> QueryTable:
-        if place.table is None:
-            while len(place.waiting) < AHEAD:
-                task = Task("train", shape, place.block + len(place.waiting))
-                place.waiting.append(self._pool.submit(make_in_worker, task))
-            place.table = place.waiting.popleft().result().table
-        return place.table
+    def _current_table(self, shape: str, position: _Position) -> QueryTable:
+        if position.table is None:
+            while len(position.pending) < AHEAD:
+                task = Task("train", shape, position.block + len(position.pending))
+                position.pending.append(self._pool.submit(task))
+            position.table = position.pending.popleft().result().table
+        return position.table
 
 
 @contextmanager
-def streaming(
+def open_query_stream(
     dataset: Dataset,
     settings: SamplingSettings,
     workers: int,
-    places: Mapping[str, Sequence[int]] | None = None,
-) -> Iterator[Stream]:
-    """A stream of the settings' shapes over the train split; its workers end with the block."""
-    workshop = Workshop(dataset, settings)
+    positions: Mapping[str, Sequence[int]] | None = None,
+) -> Iterator[QueryStream]:
+    """Open a stream of the settings' shapes over the train split.
+
+    Its worker processes end with the `with` block.
+    """
+    worker = Worker(dataset, settings)
     for shape in settings.shapes:
-        if not workshop.maker("train").walker.can_fill(parse_shape(shape)):
+        if not worker.can_sample("train", shape):
             raise NqeError(
                 f"no fact has enough slots for the shape {shape}; leave it out with --shapes"
             )
     train = Dataset(dataset.vocabulary, {"train": dataset.splits["train"]})
-    pool = worker_pool(train, settings, workers)
-    try:
-        yield Stream(pool, settings.shapes, places)
-    finally:
-        pool.shutdown(wait=False, cancel_futures=True)
+    with open_spawned_pool(train, settings, workers) as pool:
+        yield QueryStream(pool, settings.shapes, positions)

@@ -1,6 +1,6 @@
-"""Training: queries, loss, schedule, loop."""
+"""Fitting the weights of a model: query sources, loss, optimizer, loop, RUN folders."""
 
-from nqe.training.status import Trained, TrainingStatus
-from nqe.training.trainer import train
+from nqe.training.status import FitResult, OnStep, TrainingStatus
+from nqe.training.trainer import fit_weights
 
-__all__ = ["Trained", "TrainingStatus", "train"]
+__all__ = ["FitResult", "OnStep", "TrainingStatus", "fit_weights"]

@@ -1,4 +1,4 @@
-"""What a batch is compared with: its answers, all entities or a sample of them."""
+"""The entities that a training batch is compared with: all of them, or a weighted sample."""
 
 from __future__ import annotations
 
@@ -13,62 +13,70 @@ from nqe.graph.ragged import Ragged, offsets, ranges
 from nqe.model.devices import moved
 from nqe.training.loss import Targets
 
-MOST_TARGETS = 32
-"""Of a query with more answers so many are sure to be among the sampled entities."""
+MAX_SURE_ANSWERS = 32
+"""If a query has more answers, this many are drawn, with repetition, to be candidates."""
 
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
-    """The entities to compare with (None: all), how many each stands for, and the answers."""
+    """The entities to compare queries with, their weights, and the answers among them."""
 
     entities: Tensor | None
+    """None means all entities."""
     weight: Tensor | None
+    """How many entities each candidate represents; None if each represents itself."""
     targets: Targets
 
     def to(self, device: torch.device) -> Candidates:
-        """The same on a device."""
+        """Return the candidates on a device."""
         return self if device == self.targets.query.device else moved(self, device)
 
 
-def one_answer(answers: Ragged, rng: np.random.Generator) -> Ragged:
-    """One answer of each query, by chance."""
-    some = np.minimum(answers.lengths, 1)
-    picked = answers.offset[:-1] + rng.integers(np.maximum(answers.lengths, 1))
-    return Ragged(offsets(some), answers.values[picked[some > 0]])
+def draw_one_answer(answers: Ragged, rng: np.random.Generator) -> Ragged:
+    """Return one answer per query, drawn at random; none where there are none."""
+    count = np.minimum(answers.lengths, 1)
+    drawn = answers.offset[:-1] + rng.integers(np.maximum(answers.lengths, 1))
+    return Ragged(offsets(count), answers.values[drawn[count > 0]])
 
 
-def all_entities(answers: Ragged) -> Candidates:
-    """Every entity, for the full softmax."""
+def take_all_entities(answers: Ragged) -> Candidates:
+    """Return all entities, for the full softmax."""
     return Candidates(None, None, _targets(answers.owner, answers.values, len(answers)))
 
 
-def sampled_entities(
+def sample_entities(
     answers: Ragged, own: Ragged, entity_count: int, count: int, rng: np.random.Generator
 ) -> Candidates:
-    """The batch's answers and other entities drawn evenly, for a sampled softmax.
+    """Return the answers of a batch and `count` other entities, for a sampled softmax.
 
-    The answers stand for themselves, the others for all that are no answers; so the sum over
-    them is an unbiased estimate of the sum over all. Every answer that is among them counts as
-    one, so none is taken for wrong. `own` are the answers of the queries of this process.
+    An answer has the weight 1; the other entities are drawn uniformly and share the weight of
+    all entities that are not answers. A weighted sum over the candidates is therefore an
+    unbiased estimate of the sum over all entities. Whatever candidate is an answer to a query
+    counts as its answer, so no answer is treated as wrong.
+
+    `answers` are those of the whole batch, `own` those of the queries of this process.
     """
-    right = np.unique(answers.values[_sure(answers, rng)])
-    others = np.setdiff1d(rng.integers(entity_count, size=count), right)
-    chosen = np.concatenate([right, others])
-    weight = np.ones(len(chosen), dtype=np.float32)
-    weight[len(right) :] = (entity_count - len(right)) / max(len(others), 1)
-    place = np.full(entity_count, -1)
-    place[chosen] = np.arange(len(chosen))
-    columns = place[own.values]
+    sure = np.unique(answers.values[_sure_answers(answers, rng)])
+    others = np.setdiff1d(rng.integers(entity_count, size=count), sure)
+    entities = np.concatenate([sure, others])
+    weight = np.ones(len(entities), dtype=np.float32)
+    weight[len(sure) :] = (entity_count - len(sure)) / max(len(others), 1)
+    column_of = np.full(entity_count, -1)
+    column_of[entities] = np.arange(len(entities))
+    columns = column_of[own.values]
     found = columns >= 0
     targets = _targets(own.owner[found], columns[found], len(own))
-    return Candidates(torch.from_numpy(chosen), torch.from_numpy(weight), targets)
+    return Candidates(torch.from_numpy(entities), torch.from_numpy(weight), targets)
 
 
-def _sure(answers: Ragged, rng: np.random.Generator) -> Integers:
-    """Places of answers that are sure to be compared: all, or some drawn where there are many."""
+def _sure_answers(answers: Ragged, rng: np.random.Generator) -> Integers:
+    """Return where the answers stand that are certain to be candidates.
+
+    These are all answers of a query with few, and random ones of a query with many.
+    """
     lengths = answers.lengths
-    few, many = lengths <= MOST_TARGETS, np.flatnonzero(lengths > MOST_TARGETS)
-    drawn = rng.integers(lengths[many, None], size=(len(many), MOST_TARGETS))
+    few, many = lengths <= MAX_SURE_ANSWERS, np.flatnonzero(lengths > MAX_SURE_ANSWERS)
+    drawn = rng.integers(lengths[many, None], size=(len(many), MAX_SURE_ANSWERS))
     all_of_few = ranges(answers.offset[:-1][few], lengths[few])
     return np.concatenate([all_of_few, (answers.offset[many, None] + drawn).ravel()])
 

@@ -1,4 +1,4 @@
-"""Time and counts of a training: how far it is, how quick, and what is due."""
+"""The clock of training: how far it is, how fast, and when to report, validate and save."""
 
 from __future__ import annotations
 
@@ -9,50 +9,53 @@ from contextlib import contextmanager
 from nqe.settings import TrainSettings
 from nqe.training.run_folder import State
 
-TELL_SECONDS = 10.0
-"""The metrics get a line after so long."""
+REPORT_SECONDS = 10.0
+"""The metrics file gets a line with the loss after this many seconds."""
 
 
-class Pace:
-    """The clock of a training, and the window since its last report."""
+class Clock:
+    """Measures the time of training and the rate of queries since the last report."""
 
     def __init__(self, began: float, steps: int, settings: TrainSettings, state: State) -> None:
-        # What came before a resume counts too.
-        self._clock = began - state.seconds
+        # The time before a resume counts as well.
+        self._start = began - state.seconds
         self._steps, self._settings = steps, settings
         self._validated = self._window = time.monotonic()
-        self._saved = state.step
+        self._saved_step = state.step
         self._queries = 0
         self._losses: list[float] = []
-        self._keeping = 0.0
+        self._validation_seconds = 0.0
 
     @property
     def seconds(self) -> float:
-        """Of the whole training."""
-        return time.monotonic() - self._clock
+        """The duration of the whole training so far."""
+        return time.monotonic() - self._start
 
     @property
     def rate(self) -> float:
-        """Queries a second in this window; validating and saving are left out."""
+        """Queries per second since the last report, without the time of validating and saving."""
         return self._queries / max(time.monotonic() - self._window, 1e-9)
 
     def progress(self, step: int) -> float:
-        """From 0 to 1; of a time budget, what the last validation will need is kept back."""
+        """Return how much of the training is done, from 0 to 1.
+
+        Of a time budget, the time that the last validation will need is reserved.
+        """
         if self._settings.minutes is None:
             return step / self._steps
-        return self.seconds / max(self._settings.minutes * 60 - self._keeping, 1e-9)
+        return self.seconds / max(self._settings.minutes * 60 - self._validation_seconds, 1e-9)
 
-    def count(self, queries: int, loss: float) -> None:
-        """A step is done."""
+    def count_step(self, queries: int, loss: float) -> None:
+        """Count a finished step."""
         self._queries += queries
         self._losses.append(loss)
 
-    def telling_is_due(self) -> bool:
-        """Whether the metrics want a line."""
-        return bool(self._losses) and time.monotonic() - self._window >= TELL_SECONDS
+    def report_is_due(self) -> bool:
+        """Whether the loss should be reported now."""
+        return bool(self._losses) and time.monotonic() - self._window >= REPORT_SECONDS
 
-    def window(self) -> dict[str, float] | None:
-        """The mean loss and the rate of this window; a new one begins. None if it is empty."""
+    def take_report(self) -> dict[str, float] | None:
+        """Return mean loss and rate since the last report, and start anew; None without steps."""
         if not self._losses:
             return None
         values = {
@@ -63,7 +66,7 @@ class Pace:
         return values
 
     def validation_is_due(self, state: State) -> bool:
-        """Whether to validate now."""
+        """Whether the model should be validated now."""
         if not state.step or state.validated == state.step:
             return False
         if self._settings.evaluate_steps is not None:
@@ -71,17 +74,17 @@ class Pace:
         return time.monotonic() - self._validated >= self._settings.evaluate_minutes * 60
 
     def saving_is_due(self, state: State) -> bool:
-        """Whether to save now, validated or not."""
+        """Whether the run should be saved now, with or without a validation."""
         every = self._settings.save_steps
-        return every is not None and state.step % every == 0 and state.step != self._saved
+        return every is not None and state.step % every == 0 and state.step != self._saved_step
 
     @contextmanager
-    def keeping(self, step: int, validated: bool) -> Iterator[None]:
-        """The time that a block of validating and saving takes is not the queries'."""
+    def pause(self, step: int, *, validates: bool) -> Iterator[None]:
+        """Leave the time of the block, which validates or saves, out of the rate of queries."""
         began = time.monotonic()
         yield
         now = time.monotonic()
         self._window += now - began
-        self._saved = step
-        if validated:
-            self._validated, self._keeping = now, now - began
+        self._saved_step = step
+        if validates:
+            self._validated, self._validation_seconds = now, now - began

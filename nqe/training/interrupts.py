@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM: held back until what they would spoil is done."""
+"""Ctrl-C and SIGTERM during training, held back while a state must not be left half-changed."""
 
 from __future__ import annotations
 
@@ -13,39 +13,40 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class Interrupts:
-    """Notes that someone wants training to end.
+    """Notes signals that ask training to end.
 
-    A signal is a KeyboardInterrupt at once only within `let_through`; else `wanted` says that
-    one came. Signals that are ignored stay so, and threads other than the main one see none.
+    Within `let_through` a signal raises KeyboardInterrupt at once; elsewhere `received` says
+    that one came. Ignored signals stay ignored, and only the main thread handles any.
     """
 
     def __init__(self) -> None:
-        self.wanted = False
-        self._through = False
-        self._before: dict[signal.Signals, Any] = {}
+        self.received = False
+        self._passes = False
+        self._former_handlers: dict[signal.Signals, Any] = {}
 
     def __enter__(self) -> Self:
         if threading.current_thread() is threading.main_thread():
-            heard = [one for one in _SIGNALS if signal.getsignal(one) is not signal.SIG_IGN]
-            self._before = {one: signal.signal(one, self._note) for one in heard}
+            for number in _SIGNALS:
+                if signal.getsignal(number) is not signal.SIG_IGN:
+                    self._former_handlers[number] = signal.signal(number, self._note)
         return self
 
     def __exit__(self, *_: object) -> None:
-        for one, handler in self._before.items():
-            signal.signal(one, signal.SIG_DFL if handler is None else handler)
+        for number, handler in self._former_handlers.items():
+            signal.signal(number, signal.SIG_DFL if handler is None else handler)
 
     @contextmanager
     def let_through(self) -> Iterator[None]:
-        """A block that can be left at any point without harm."""
-        self._through = True
+        """Raise KeyboardInterrupt for a signal that came before, or comes within the block."""
+        self._passes = True
         try:
-            if self.wanted:
+            if self.received:
                 raise KeyboardInterrupt
             yield
         finally:
-            self._through = False
+            self._passes = False
 
     def _note(self, _number: int, _frame: FrameType | None) -> None:
-        self.wanted = True
-        if self._through:
+        self.received = True
+        if self._passes:
             raise KeyboardInterrupt

@@ -1,32 +1,33 @@
-"""Memory of a long training on a CPU."""
+"""Settings of the C library's memory allocator that make long trainings on a CPU faster."""
 
 from __future__ import annotations
 
 import ctypes
 import sys
 
-_MOST_MAPPED, _TRIM_FROM = -4, -1  # M_MMAP_MAX and M_TRIM_THRESHOLD of glibc
+_M_TRIM_THRESHOLD, _M_MMAP_MAX = -1, -4  # constants of glibc's mallopt
 
 
-def keep_memory() -> None:
-    """Let freed memory be used again instead of given back.
+def keep_freed_memory() -> None:
+    """Let the process reuse freed memory instead of returning it to the system.
 
-    Tensors as large as the table of entities are made and freed at every step. By default each
-    gets pages from the system anew, which must be zeroed one by one: a tenth of the time.
+    Every step allocates and frees tensors as large as the entity table. By default each of them
+    gets new pages from the system, which must be zeroed: a tenth of the training time.
     """
     if not sys.platform.startswith("linux"):
         return
     library = ctypes.CDLL(None)
     set_option = getattr(library, "mallopt", None)
     if set_option is not None:
-        set_option(_MOST_MAPPED, 0)
-        set_option(_TRIM_FROM, 2**31 - 1)
+        set_option(_M_MMAP_MAX, 0)
+        set_option(_M_TRIM_THRESHOLD, 2**31 - 1)
 
 
-def tidy_memory() -> None:
-    """Give back freed memory that lies in pieces.
+def return_freed_memory() -> None:
+    """Return freed memory that is fragmented to the system.
 
-    Batches of mixed shapes differ in size; kept for good, their memory would grow for hours.
+    Batches of mixed shapes differ in size; if all their memory were kept, it would grow for
+    hours.
     """
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
     if trim is not None:

@@ -1,4 +1,4 @@
-"""Where training queries come from: a query set, or the graph itself."""
+"""Sources of training queries: the batches of a query set, or queries drawn from the graph."""
 
 from __future__ import annotations
 
@@ -16,51 +16,51 @@ from nqe.graph.graph import Graph
 from nqe.graph.pattern import Kind
 from nqe.graph.vocabulary import Vocabulary
 from nqe.query.plan import Op
-from nqe.query.shapes import SHAPES, named
+from nqe.query.shapes import SHAPES, parse_shape
 from nqe.sampling import load_queries
 from nqe.sampling.one_hop import NAME as ONE_HOP
 from nqe.sampling.one_hop import closed_queries, open_queries
-from nqe.sampling.query_stream import Stream, streaming
+from nqe.sampling.query_stream import QueryStream, open_query_stream
 from nqe.sampling.query_table import QueryTable, concatenate
 from nqe.settings import SamplingSettings, TrainSettings
 
-_ORDER, _OPEN, _SHAPE, _OFTEN = (0, 1, 2, 5)
-"""What random numbers are for; 3 and 4 are the loop's."""
-_MOST_OPEN = 9
-"""Open queries of an epoch for each closed one."""
+# Keys of the random generators; gradients.py uses 3 and 4.
+_ORDER, _OPEN, _SHAPE, _REPETITIONS = (0, 1, 2, 5)
+_MAX_OPEN = 9
+"""An epoch has at most this many open queries for each closed one."""
 
 
 @dataclass(frozen=True)
-class Place:
-    """How far training is in its queries: this batch of this epoch comes next."""
+class Position:
+    """Where training is in its queries: the batch, of an epoch, that comes next."""
 
     epoch: int = 0
     batch: int = 0
     streams: dict[str, list[int]] | None = None
-    """By shape, the block of drawn queries and how many of it are used."""
+    """For each shape that is sampled: the current block, and how many of its queries are used."""
 
     @classmethod
-    def of_json(cls, data: dict[str, Any]) -> Place:
-        """The place that `vars(place)` wrote."""
+    def of_json(cls, data: dict[str, Any]) -> Position:
+        """Read what `vars(position)` gave."""
         return cls(**data)
 
 
-class Source(Protocol):
-    """Batches for ever, from any place on, the same ones for a seed."""
+class QuerySource(Protocol):
+    """An endless sequence of batches that can begin at any position, repeatable by its seed."""
 
     @property
     def epoch_batches(self) -> int:
-        """How many batches an epoch has."""
+        """The number of batches per epoch."""
         ...
 
-    def batches(self, place: Place) -> Iterator[tuple[QueryTable, Place]]:
-        """Each batch, and the place after it."""
+    def batches(self, position: Position) -> Iterator[tuple[QueryTable, Position]]:
+        """Yield each batch with the position after it."""
         ...
 
 
 @dataclass(frozen=True, eq=False)
 class TableSource:
-    """Passes over a table of queries in random order."""
+    """All queries of a table, in another random order in each epoch."""
 
     table: QueryTable
     batch: int
@@ -69,65 +69,68 @@ class TableSource:
 
     @property
     def epoch_batches(self) -> int:
-        """How many batches an epoch has."""
+        """The number of batches per epoch."""
         return len(self._batches(0))
 
-    def batches(self, place: Place) -> Iterator[tuple[QueryTable, Place]]:
-        """Each batch, and the place after it."""
+    def batches(self, position: Position) -> Iterator[tuple[QueryTable, Position]]:
+        """Yield each batch with the position after it."""
         while True:
-            epoch = self._batches(place.epoch)
-            for number in range(place.batch, len(epoch)):
-                yield self.table.take(epoch[number]), _after(place.epoch, number, len(epoch))
-            place = Place(place.epoch + 1)
+            epoch = self._batches(position.epoch)
+            for number in range(position.batch, len(epoch)):
+                after = _position_after(position.epoch, number, len(epoch))
+                yield self.table.take(epoch[number]), after
+            position = Position(position.epoch + 1)
 
     def _batches(self, epoch: int) -> list[Integers]:
+        """Return the rows of each batch of an epoch."""
         rng = np.random.default_rng((self.seed, epoch, _ORDER))
         if not self.by_shape:
             return _cut(rng.permutation(len(self.table)), self.batch)
         shapes = np.array(self.table.shape)
         batches = [
-            one
+            rows
             for name in sorted(set(self.table.shape))
-            for one in _cut(rng.permutation(np.flatnonzero(shapes == name)), self.batch)
+            for rows in _cut(rng.permutation(np.flatnonzero(shapes == name)), self.batch)
         ]
         return [batches[number] for number in rng.permutation(len(batches))]
 
 
 @dataclass(frozen=True, eq=False)
 class GraphSource:
-    """One-hop queries of every slot in passes, and other shapes as they are drawn."""
+    """One-hop queries about every slot of every fact in epochs, and sampled queries of others."""
 
     graph: Graph
     closed: QueryTable
-    stream: Stream
+    stream: QueryStream
     shapes: tuple[str, ...]
     settings: TrainSettings
 
     @property
     def epoch_batches(self) -> int:
-        """How many batches an epoch has."""
+        """The number of batches per epoch."""
         if not self._one_hop:
             return max(1, len(self.closed) // self.settings.batch)
         return -(-(self._closed_count + self._open_count) // self._one_hop)
 
-    def batches(self, place: Place) -> Iterator[tuple[QueryTable, Place]]:
-        """Each batch, and the place after it."""
+    def batches(self, position: Position) -> Iterator[tuple[QueryTable, Position]]:
+        """Yield each batch with the position after it."""
         while True:
-            one_hop = self._epoch(place.epoch)
+            one_hop = self._epoch(position.epoch)
             count = self.epoch_batches
-            for number in range(place.batch, count):
-                table = self._mixed(one_hop, place.epoch, number)
-                after = _after(place.epoch, number, count)
-                yield table, replace(after, streams=self.stream.places())
-            place = Place(place.epoch + 1)
+            for number in range(position.batch, count):
+                table = self._mix(one_hop, position.epoch, number)
+                after = _position_after(position.epoch, number, count)
+                yield table, replace(after, streams=self.stream.positions)
+            position = Position(position.epoch + 1)
 
     @property
     def _others(self) -> tuple[str, ...]:
+        """The shapes that are sampled."""
         return tuple(shape for shape in self.shapes if shape != ONE_HOP)
 
     @property
     def _one_hop(self) -> int:
-        """How many queries of a batch are one-hop."""
+        """The number of one-hop queries per batch."""
         share = self.settings.one_hop_share if self._others else 1.0
         if ONE_HOP not in self.shapes or not share:
             return 0
@@ -135,51 +138,57 @@ class GraphSource:
 
     @property
     def _open_count(self) -> int:
+        """The number of open one-hop queries per epoch."""
         share = self.settings.open_share
         if share == 1:
             return len(self.closed)
-        # No more than can be drawn at once: a share near 1 is that of many closed queries.
-        return min(round(len(self.closed) * share / (1 - share)), _MOST_OPEN * len(self.closed))
+        # All are drawn at once, and with a share near 1 there would be too many.
+        return min(round(len(self.closed) * share / (1 - share)), _MAX_OPEN * len(self.closed))
 
     @property
     def _closed_count(self) -> int:
+        """The number of closed one-hop queries per epoch."""
         return 0 if self.settings.open_share == 1 else len(self.closed)
 
     def _epoch(self, epoch: int) -> QueryTable:
+        """Return the one-hop queries of an epoch, in random order."""
         rng = np.random.default_rng((self.settings.seed, epoch, _OPEN))
-        opened = open_queries(self.graph, self._open_count, rng)
-        table = concatenate([self._closed(epoch), opened]) if self._closed_count else opened
+        table = open_queries(self.graph, self._open_count, rng)
+        if self._closed_count:
+            table = concatenate([self._draw_closed(epoch), table])
         order = np.random.default_rng((self.settings.seed, epoch, _ORDER))
         return table.take(order.permutation(len(table)))
 
-    def _closed(self, epoch: int) -> QueryTable:
-        """As many closed queries as there are; those with more answers come more often."""
-        rng = np.random.default_rng((self.settings.seed, epoch, _OFTEN))
+    def _draw_closed(self, epoch: int) -> QueryTable:
+        """Return as many closed queries as there are, those with more answers more often."""
+        rng = np.random.default_rng((self.settings.seed, epoch, _REPETITIONS))
         rows = rng.permutation(len(self.closed))
-        often = self.closed.easy.lengths[rows] ** self.settings.answers_power
-        # Even steps along the sums take each query as often as it should be, but for rounding.
-        ends = np.cumsum(often * (len(rows) / often.sum()))
-        places = np.searchsorted(ends, rng.random() + np.arange(len(rows)), side="right")
-        return self.closed.take(rows[np.minimum(places, len(rows) - 1)])
+        frequency = self.closed.easy.lengths[rows] ** self.settings.answers_power
+        # Equal steps along the cumulative sums take each query as often as its frequency says,
+        # rounded down or up.
+        ends = np.cumsum(frequency * (len(rows) / frequency.sum()))
+        drawn = np.searchsorted(ends, rng.random() + np.arange(len(rows)), side="right")
+        return self.closed.take(rows[np.minimum(drawn, len(rows) - 1)])
 
-    def _mixed(self, one_hop: QueryTable, epoch: int, number: int) -> QueryTable:
+    def _mix(self, one_hop: QueryTable, epoch: int, number: int) -> QueryTable:
+        """Return a batch of one-hop queries and of equal parts of the other shapes."""
         first = number * self._one_hop
         rows = np.arange(first, min(first + self._one_hop, len(one_hop)))
         rest = self.settings.batch - self._one_hop
         if not self._others or not rest:
             return one_hop.take(rows)
         if self.settings.batching == "by-shape":
-            return self._one_shape(one_hop, epoch, number)
-        shares = _even(rest, len(self._others), epoch * self.epoch_batches + number)
+            return self._take_one_shape(one_hop, epoch, number)
+        counts = _divide_evenly(rest, len(self._others), epoch * self.epoch_batches + number)
         others = [
             self.stream.take(shape, count)
-            for shape, count in zip(self._others, shares, strict=True)
+            for shape, count in zip(self._others, counts, strict=True)
             if count
         ]
         return concatenate([one_hop.take(rows), *others])
 
-    def _one_shape(self, one_hop: QueryTable, epoch: int, number: int) -> QueryTable:
-        """A whole batch of one shape, drawn by the shapes' shares."""
+    def _take_one_shape(self, one_hop: QueryTable, epoch: int, number: int) -> QueryTable:
+        """Return a batch of a single shape, drawn by the shares of the shapes."""
         rng = np.random.default_rng((self.settings.seed, epoch, number, _SHAPE))
         if rng.random() < self._one_hop / self.settings.batch:
             return one_hop.take(rng.integers(len(one_hop), size=self.settings.batch))
@@ -187,36 +196,37 @@ class GraphSource:
 
 
 @contextmanager
-def source_of(
-    dataset: Dataset, queries: str | None, settings: TrainSettings, place: Place
-) -> Iterator[Source]:
-    """Queries of a query set, or of the graph; workers that draw some end with the block."""
-    shapes = shapes_of(settings)
+def open_source(
+    dataset: Dataset, queries: str | None, settings: TrainSettings, position: Position
+) -> Iterator[QuerySource]:
+    """Open the source of a query set, or of the graph if there is none.
+
+    Worker processes that sample queries end with the `with` block.
+    """
+    shapes = parse_shapes(settings)
     if queries is None:
-        with graph_source(dataset, shapes or list(SHAPES), settings, place) as source:
+        with open_graph_source(dataset, shapes or list(SHAPES), settings, position) as source:
             yield source
     else:
-        table = query_table(dataset, queries, "train", shapes)
+        table = load_checked_queries(dataset, queries, "train", shapes)
         yield TableSource(table, settings.batch, settings.batching == "by-shape", settings.seed)
 
 
-def shapes_of(settings: TrainSettings) -> list[str]:
-    """The shapes that are named, by their names."""
-    return [named(name) for name in settings.shapes]
+def parse_shapes(settings: TrainSettings) -> list[str]:
+    """Return the names of the shapes to train on; empty if the settings name none."""
+    return [parse_shape(name).name for name in settings.shapes]
 
 
-def query_table(
+def load_checked_queries(
     dataset: Dataset, folder: str, split: str, shapes: Sequence[str] = ()
 ) -> QueryTable:
-    """The queries of a split that have these shapes, or all; none of a shape is an error."""
+    """Load the queries of a split, or those of some shapes; a shape without any is an error."""
     table = load_queries(folder, split)
     check_numbers(table, dataset.vocabulary, f"{folder}/{split}.parquet")
-    missing = [name for name in shapes if name not in table.shape] or ([] if len(table) else [""])
-    if missing:
-        raise NqeError(
-            f"{folder}: no {split} queries{' of shape ' * bool(missing[0])}{missing[0]}; "
-            "sample some, or name other shapes"
-        )
+    missing = [f" of shape {name}" for name in shapes if name not in table.shape]
+    if missing or not len(table):
+        which = missing[0] if missing else ""
+        raise NqeError(f"{folder}: no {split} queries{which}; sample some, or name other shapes")
     if not shapes:
         return table
     return table.take(np.flatnonzero(np.isin(np.array(table.shape), list(shapes))))
@@ -228,12 +238,12 @@ def check_numbers(table: QueryTable, vocabulary: Vocabulary, where: str) -> None
     anchors = plans.filler[plans.kind == Kind.KNOWN]
     relations = plans.relation[plans.op == Op.PROJECTION]
     attributes = plans.attribute[plans.attribute != -1]
-    for kind, count, numbers in (
+    for kind, count, columns in (
         ("entity", len(vocabulary.entities), (anchors, table.easy.values, table.hard.values)),
         ("relation", len(vocabulary.relations), (relations, attributes)),
     ):
-        found = np.concatenate(numbers)
-        wrong = found[(found < 0) | (found >= count)]
+        numbers = np.concatenate(columns)
+        wrong = numbers[(numbers < 0) | (numbers >= count)]
         if len(wrong):
             raise NqeError(
                 f"{where}: {kind} number {wrong[0]} is not one of the graph's {count:,}; "
@@ -242,10 +252,13 @@ def check_numbers(table: QueryTable, vocabulary: Vocabulary, where: str) -> None
 
 
 @contextmanager
-def graph_source(
-    dataset: Dataset, shapes: Sequence[str], settings: TrainSettings, place: Place
+def open_graph_source(
+    dataset: Dataset, shapes: Sequence[str], settings: TrainSettings, position: Position
 ) -> Iterator[GraphSource]:
-    """Queries from the facts to train on; workers that draw some end with the block."""
+    """Open a source of queries about the facts to train on.
+
+    Worker processes that sample queries end with the `with` block.
+    """
     graph = dataset.known(settings.facts)
     if not len(graph):
         raise NqeError(f"train.facts is '{settings.facts}', which has no facts; name other splits")
@@ -253,30 +266,30 @@ def graph_source(
         dataset = Dataset(dataset.vocabulary, {"train": graph.facts})
     sampling = SamplingSettings(
         shapes=tuple(shape for shape in shapes if shape != ONE_HOP),
-        match=_match(settings.open_share),
+        match=_choose_match(settings.open_share),
         seed=settings.seed,
     )
     closed = closed_queries(graph.facts)
-    with streaming(dataset, sampling, settings.workers, place.streams) as stream:
+    with open_query_stream(dataset, sampling, settings.workers, position.streams) as stream:
         yield GraphSource(graph, closed, stream, tuple(shapes), settings)
 
 
-def _match(open_share: float) -> str:
+def _choose_match(open_share: float) -> str:
     if 0 < open_share < 1:
         return "any"
     return "open" if open_share else "closed"
 
 
-def _after(epoch: int, number: int, count: int) -> Place:
-    """The place after this batch of an epoch that has so many."""
-    return Place(epoch + 1) if number + 1 == count else Place(epoch, number + 1)
+def _position_after(epoch: int, number: int, count: int) -> Position:
+    """Return the position after batch `number` of an epoch with `count` batches."""
+    return Position(epoch + 1) if number + 1 == count else Position(epoch, number + 1)
 
 
 def _cut(rows: Integers, size: int) -> list[Integers]:
     return [rows[first : first + size] for first in range(0, len(rows), size)]
 
 
-def _even(count: int, parts: int, turn: int) -> list[int]:
-    """So many in even parts; what is left over goes round."""
+def _divide_evenly(count: int, parts: int, turn: int) -> list[int]:
+    """Divide a count into equal parts; the remainder goes to other parts at each turn."""
     base, rest = divmod(count, parts)
     return [base + ((part - turn) % parts < rest) for part in range(parts)]

@@ -1,4 +1,4 @@
-"""A RUN folder: settings, metrics, and the checkpoints that training goes on from."""
+"""RUN folders: settings, metrics, and the checkpoints that training continues from."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ from torch import Tensor
 
 from nqe.errors import StorageError
 from nqe.files import new_file, raise_storage_errors
-from nqe.model.checkpoint import BEST, CHECKPOINT, LAST, RUN, WEIGHTS, Card, save_pretrained
+from nqe.model.checkpoint import WEIGHTS, Card, save_pretrained
 from nqe.model.model import Model
-from nqe.settings import RunSettings, TrainSettings, build_run_settings
-from nqe.training.query_sources import Place
+from nqe.run_folders import BEST, CHECKPOINT, LAST, RUN
+from nqe.settings import RunSettings, build_run_settings
+from nqe.training.query_sources import Position
 
 METRICS = "metrics.jsonl"
 SETTINGS = "settings.toml"
@@ -30,48 +31,57 @@ TENSORS = "training.safetensors"
 
 @dataclass(frozen=True)
 class State:
-    """How far a training is."""
+    """How far training has come."""
 
     step: int = 0
     seconds: float = 0.0
-    place: Place = field(default_factory=Place)
+    position: Position = field(default_factory=Position)
+    """Where training is in its queries."""
     best: float | None = None
     """The best validation MRR."""
     worse: int = 0
-    """Validations since then."""
+    """The number of validations since the best one."""
     validated: int | None = None
     """The step of the last validation."""
     end: dict[str, float | None] | None = None
-    """The end that it came to, as `end_of` its settings."""
+    """The `end` of the settings that training has come to; None if it has not ended."""
     metrics: int = 0
-    """How many bytes of the metrics are about it and what was before."""
+    """The length of the metrics file, in bytes, when the state was saved."""
 
     def to_json(self) -> str:
-        """The state as text."""
-        return json.dumps({**vars(self), "place": vars(self.place)}, indent=2) + "\n"
+        """Return the state as JSON text."""
+        values = vars(self).copy()
+        values["place"] = vars(values.pop("position"))
+        return json.dumps(values, indent=2) + "\n"
 
     @classmethod
     def of_json(cls, text: str) -> State:
-        """The state that `to_json` wrote."""
-        data = json.loads(text)
-        return cls(**{**data, "place": Place.of_json(data["place"])})
-
-
-def end_of(settings: TrainSettings) -> dict[str, float | None]:
-    """What the settings say about when a training is complete."""
-    return {name: getattr(settings, name) for name in ("epochs", "steps", "minutes", "patience")}
+        """Read what `to_json` returned."""
+        values = json.loads(text)
+        position = Position.of_json(values.pop("place"))
+        return cls(**values, position=position)
 
 
 @dataclass(frozen=True)
-class Run:
+class UsedQueries:
+    """The query set that a run learns from: its folder, and a digest that identifies it."""
+
+    folder: str
+    digest: str | None
+
+
+@dataclass(frozen=True)
+class RunFolder:
     """A RUN folder."""
 
     folder: Path
     card: Card
 
     @classmethod
-    def new(cls, folder: Path, settings: RunSettings, card: Card, queries: Queries | None) -> Run:
-        """Make the folder; one that holds a run already is not touched."""
+    def create(
+        cls, folder: Path, settings: RunSettings, card: Card, queries: UsedQueries | None
+    ) -> RunFolder:
+        """Make a new folder; an existing run is not touched."""
         check_new(folder)
         manifest = {
             "dataset": card.dataset,
@@ -87,48 +97,49 @@ class Run:
         return cls(folder, card)
 
     @classmethod
-    def old(cls, folder: Path) -> Run:
-        """A folder that is there already."""
+    def open(cls, folder: Path) -> RunFolder:
+        """Open an existing folder."""
         if not RUN.recognises(folder):
-            raise StorageError(f"{folder}: no run to go on with; leave out --resume to begin one")
+            raise StorageError(f"{folder}: no run to continue; leave out --resume to begin one")
         manifest = RUN.read_manifest(folder)
         known = {name: manifest.get(name) for name in ("dataset", "fingerprint", "trained_on")}
         return cls(folder, Card(**known))
 
     @property
     def settings(self) -> RunSettings:
-        """The settings it has."""
+        """The settings of the run."""
         manifest = RUN.read_manifest(self.folder)
         return build_run_settings(manifest["settings"], str(self.folder / RUN.manifest_file))
 
     @property
-    def queries(self) -> Queries | None:
-        """The query set it learns from."""
+    def queries(self) -> UsedQueries | None:
+        """The query set that the run learns from; None if it learns from the graph alone."""
         manifest = RUN.read_manifest(self.folder)
         folder = manifest.get("queries")
-        return None if folder is None else Queries(folder, manifest.get("queries_digest"))
+        return None if folder is None else UsedQueries(folder, manifest.get("queries_digest"))
 
     @property
     def state(self) -> State:
-        """How far it is saved."""
+        """The state that was saved last."""
         path = self.folder / LAST / STATE
         if not CHECKPOINT.recognises(self.folder / LAST):
             return State()
-        with _damage_told(self.folder / LAST):
+        with _damage_reported(self.folder / LAST):
             return State.of_json(path.read_text(encoding="utf-8"))
 
+    @property
     def saved_step(self) -> int | None:
-        """The step that `last` is of, if there is one."""
+        """The step that was saved last; None if nothing was saved."""
         return self.state.step if CHECKPOINT.recognises(self.folder / LAST) else None
 
-    def prepare(self, settings: RunSettings) -> None:
-        """Make it ready to go on: what a killed training left is taken away, settings are set."""
+    def prepare_to_continue(self, settings: RunSettings) -> None:
+        """Set the settings, and remove what a killed training left behind."""
         for left in self.folder.glob(".nqe-*"):
             if left.is_dir():
                 shutil.rmtree(left, ignore_errors=True)
             else:
                 left.unlink(missing_ok=True)
-        self._forget_after(self.state)
+        self._forget_metrics_after(self.state)
         manifest = RUN.read_manifest(self.folder) | {"settings": settings.to_json()}
         for name, text in (
             (SETTINGS, settings.to_toml()),
@@ -138,17 +149,17 @@ class Run:
                 temporary.write_text(text, encoding="utf-8")
 
     def load(self, model: Model) -> dict[str, Tensor]:
-        """Put the weights of `last` into a model; the other tensors that going on needs."""
+        """Load the weights of `last` into a model, and return the optimizer's tensors."""
         last = self.folder / LAST
         if not CHECKPOINT.recognises(last):
             return {}
-        with _damage_told(last):
+        with _damage_reported(last):
             tensors = load_file(last / TENSORS)
             model.load_state_dict(load_file(last / WEIGHTS))
         return tensors
 
     def save(self, model: Model, state: State, tensors: Mapping[str, Tensor]) -> None:
-        """Write `last`, with all that training needs to go on."""
+        """Write `last`, with everything that training needs to continue."""
         state = replace(state, metrics=self._metrics_size())
         card = replace(self.card, step=state.step)
         texts = {STATE: state.to_json()}
@@ -158,14 +169,14 @@ class Run:
         """Write `best`."""
         save_pretrained(model, self.folder / BEST, replace(self.card, step=step, scores=scores))
 
-    def tell(self, **values: Any) -> None:
-        """Add a line to the metrics."""
+    def add_metrics(self, **values: Any) -> None:
+        """Append a line to the metrics file."""
         path = self.folder / METRICS
         with raise_storage_errors(path), path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(values) + "\n")
 
-    def metrics(self) -> list[dict[str, Any]]:
-        """All lines of the metrics that are written whole."""
+    def read_metrics(self) -> list[dict[str, Any]]:
+        """Read the metrics; a last line that was cut off is left out."""
         text = (self.folder / METRICS).read_text(encoding="utf-8")
         return [json.loads(line) for line in text.splitlines(keepends=True) if line[-1] == "\n"]
 
@@ -173,31 +184,24 @@ class Run:
         path = self.folder / METRICS
         return path.stat().st_size if path.exists() else 0
 
-    def _forget_after(self, state: State) -> None:
-        """Take back the metrics of steps that are to be done again."""
+    def _forget_metrics_after(self, state: State) -> None:
+        """Remove the metrics of steps that will be repeated."""
         if self._metrics_size() > state.metrics:
             os.truncate(self.folder / METRICS, state.metrics)
 
 
-@dataclass(frozen=True)
-class Queries:
-    """The query set a run learns from: where it is, and a digest to know it by."""
-
-    folder: str
-    digest: str | None
-
-
 def check_new(folder: Path) -> None:
-    """Refuse a place that a new run cannot have."""
+    """Refuse a path at which a new run cannot be made."""
     if RUN.recognises(folder):
         raise StorageError(
-            f"{folder}: a run is there already; go on with --resume, or choose another name"
+            f"{folder}: a run exists already; continue it with --resume, or choose another name"
         )
     RUN.check_output(folder)
 
 
 @contextmanager
-def _damage_told(folder: Path) -> Iterator[None]:
+def _damage_reported(folder: Path) -> Iterator[None]:
+    """Report a file that cannot be read in one sentence."""
     try:
         yield
     except (OSError, ValueError, KeyError, TypeError, RuntimeError, SafetensorError) as error:

@@ -1,4 +1,4 @@
-"""The status of a training while it runs, and its outcome."""
+"""The status of training after a step, and its outcome."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class TrainingStatus:
-    """How far a training is, after a step."""
+    """The progress of training after a step."""
 
     step: int
     progress: float
-    """From 0 to 1."""
+    """How much of the training is done, from 0 to 1."""
     epoch: int
     rate: float
     """Queries per second."""
     loss: float
+    """The mean loss of the step's queries."""
     best: float | None
     """The best validation MRR so far."""
 
@@ -27,14 +28,16 @@ OnStep = Callable[[TrainingStatus], None]
 
 
 @dataclass(frozen=True)
-class Trained:
-    """The outcome of a training."""
+class FitResult:
+    """The outcome of fitting a model's weights."""
 
     folder: Path
+    """The RUN folder."""
     steps: int
-    """In all."""
+    """The steps of the run in total."""
     new_steps: int
-    """Of this call; 0 if the run was complete already."""
+    """The steps of this call; 0 if the run was complete already."""
     seconds: float
+    """The duration of the run in total."""
     best: float | None
-    """The best validation MRR; known only to the first of several processes."""
+    """The best validation MRR; only the first of several processes has it."""

@@ -1,7 +1,7 @@
-"""What TensorBoard shows of a training; nothing when it is not installed.
+"""TensorBoard event files of training; nothing is written if TensorBoard is not installed.
 
-Written here and now: TensorBoard's own writer has a thread, which would fail on a full disk where
-nobody can tell of it in a sentence.
+The events are written in this thread. TensorBoard's own writer uses another thread, whose
+failure on a full disk could not be reported in one sentence.
 """
 
 from __future__ import annotations
@@ -16,11 +16,13 @@ import numpy as np
 import torch
 
 from nqe.files import raise_storage_errors
+from nqe.graph.arrays import Integers
 from nqe.graph.graph import Graph
 from nqe.model.model import Model
 
 FOLDER = "tensorboard"
-MOST_ENTITIES = 2_000
+MAX_ENTITIES = 2_000
+"""The projector shows this many entities: those that occur in the most facts."""
 _PROJECTOR = """embeddings {
   tensor_name: "entities"
   tensor_path: "entities/tensors.tsv"
@@ -29,11 +31,11 @@ _PROJECTOR = """embeddings {
 """
 
 
-class Board:
-    """Writes event files; does nothing when TensorBoard is missing or nobody wants them."""
+class TensorBoard:
+    """Writes event files; does nothing without TensorBoard or without a folder."""
 
-    def __init__(self, run: Path | None, step: int | None = None) -> None:
-        """`step` is the one that a resumed training goes on from; what came after is void."""
+    def __init__(self, run: Path | None, resumed_step: int | None = None) -> None:
+        """Open a new event file; events after `resumed_step` in older files become void."""
         self._writer: Any = None
         if run is None:
             return
@@ -54,30 +56,27 @@ class Board:
             name = f"events.out.tfevents.{time.time_ns()}.{os.getpid()}"
             self._writer = RecordWriter((self._folder / name).open("wb", buffering=0))
             self._write(file_version="brain.Event:2")
-            if step is not None:
+            if resumed_step is not None:
                 start = event_pb2.SessionLog(status=event_pb2.SessionLog.START)
-                self._write(step=step + 1, session_log=start)
+                self._write(step=resumed_step + 1, session_log=start)
 
-    def add(self, step: int, values: Mapping[str, float]) -> None:
-        """Numbers of a step."""
+    def add_scalars(self, step: int, values: Mapping[str, float]) -> None:
+        """Write named numbers of a step."""
         if self._writer is not None:
-            shown = [
-                self._summary.Value(tag=name, simple_value=one) for name, one in values.items()
+            summary = [
+                self._summary.Value(tag=name, simple_value=value) for name, value in values.items()
             ]
             with raise_storage_errors(self._folder):
-                self._write(step=step, summary=self._summary(value=shown))
+                self._write(step=step, summary=self._summary(value=summary))
 
     def add_entities(self, model: Model, graph: Graph) -> None:
         """Write the vectors of the most frequent entities for the projector."""
         if self._writer is None:
             return
-        facts = graph.facts
-        places = np.concatenate([facts.subject, facts.object, facts.value])
-        counts = np.bincount(places, minlength=graph.entity_count)
-        most = np.argsort(-counts, kind="stable")[:MOST_ENTITIES]
-        names = [" ".join(graph.vocabulary.entities.name(one).split()) for one in most.tolist()]
+        entities = _most_frequent(graph)
+        names = [" ".join(graph.vocabulary.entities.name(one).split()) for one in entities.tolist()]
         with torch.no_grad():
-            vectors = model.entity_block(torch.from_numpy(most)).vectors.cpu().numpy()
+            vectors = model.entity_block(torch.from_numpy(entities)).vectors.cpu().numpy()
         with raise_storage_errors(self._folder):
             folder = self._folder / "entities"
             folder.mkdir(exist_ok=True)
@@ -98,3 +97,10 @@ class Board:
     def _write(self, **values: Any) -> None:
         event = self._event(wall_time=time.time(), **values)
         self._writer.write(event.SerializeToString())
+
+
+def _most_frequent(graph: Graph) -> Integers:
+    facts = graph.facts
+    mentioned = np.concatenate([facts.subject, facts.object, facts.value])
+    counts = np.bincount(mentioned, minlength=graph.entity_count)
+    return np.argsort(-counts, kind="stable")[:MAX_ENTITIES]

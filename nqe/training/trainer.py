@@ -1,4 +1,4 @@
-"""Training a model into a RUN folder, from the beginning or from where it was saved."""
+"""Fits the weights of a model into a RUN folder, from the beginning or from the last save."""
 
 from __future__ import annotations
 
@@ -16,19 +16,21 @@ from nqe.model.model import Model
 from nqe.model.model_kinds import new_model
 from nqe.sampling.storage import check_fingerprint, digest_of
 from nqe.settings import RunSettings
-from nqe.training.clock import Pace
-from nqe.training.distributed import Processes, joined
+from nqe.training.checkpointer import Checkpointer
+from nqe.training.clock import Clock
+from nqe.training.distributed import ProcessGroup, join_processes
 from nqe.training.loop import Loop
-from nqe.training.memory import keep_memory
-from nqe.training.optimizer import Weights
-from nqe.training.query_sources import source_of
-from nqe.training.run_folder import Queries, Run, State, check_new, end_of
-from nqe.training.status import OnStep, Trained
-from nqe.training.tensorboard import Board
-from nqe.training.validation import validation_of
+from nqe.training.memory import keep_freed_memory
+from nqe.training.optimizer import Optimizer
+from nqe.training.query_sources import QuerySource, open_source
+from nqe.training.run_folder import RunFolder, State, UsedQueries, check_new
+from nqe.training.status import FitResult, OnStep
+from nqe.training.tensorboard import TensorBoard
+from nqe.training.training_log import TrainingLog
+from nqe.training.validation import choose_validation_queries
 
 
-def train(
+def fit_weights(
     dataset: Dataset,
     output: str | Path,
     queries: str | Path | None = None,
@@ -37,132 +39,145 @@ def train(
     name: str | None = None,
     resume: bool = False,
     on_step: OnStep | None = None,
-) -> Trained:
-    """Train a model on a query set, or on a data set alone, into a RUN folder.
+) -> FitResult:
+    """Fit a model to a query set, or to a data set alone, and write it into a RUN folder.
 
-    `name` is what others find the data set by: its folder. `resume` goes on where `last` is,
-    with the run's own queries, and with its own settings unless others are given.
-
-    Interrupted by Ctrl-C or SIGTERM it saves, and raises KeyboardInterrupt.
+    `nqe.train` calls this and then calibrates the model; the arguments are explained there.
     """
     began = time.monotonic()
     folder = Path(output)
-    given = None if queries is None else Queries(str(queries), digest_of(queries))
-    old = _old(folder, dataset, given, settings) if resume else None
-    if old is None:
+    given = None if queries is None else UsedQueries(str(queries), digest_of(queries))
+    resumed = _open_resumed(folder, dataset, given, settings) if resume else None
+    if resumed is None:
         check_new(folder)
-    task = _Task(
+    job = _Job(
         dataset,
         folder,
-        given or (None if old is None else old.queries),
-        settings or (RunSettings() if old is None else old.settings),
+        given or (None if resumed is None else resumed.queries),
+        settings or (RunSettings() if resumed is None else resumed.settings),
         name,
-        old,
+        resumed,
     )
-    if task.queries is not None:
-        check_fingerprint(task.queries.folder, dataset.fingerprint)
-    state = State() if old is None else old.state
-    if state.end == end_of(task.settings.train):
-        return Trained(folder, state.step, 0, state.seconds, state.best)
-    keep_memory()
-    with joined(device_of(task.settings.train.device)) as processes:
-        return _trained(task, state, processes, on_step, began)
+    if job.queries is not None:
+        check_fingerprint(job.queries.folder, dataset.fingerprint)
+    state = State() if resumed is None else resumed.state
+    if state.end == job.settings.train.end:
+        return FitResult(folder, state.step, 0, state.seconds, state.best)
+    keep_freed_memory()
+    with join_processes(device_of(job.settings.train.device)) as processes:
+        return _fit(job, state, processes, on_step, began)
 
 
 @dataclass(frozen=True)
-class _Task:
-    """What to train on, how, and where to."""
+class _Job:
+    """What to train on, how, and where to write."""
 
     dataset: Dataset
     folder: Path
-    queries: Queries | None
+    queries: UsedQueries | None
     settings: RunSettings
     name: str | None
-    old: Run | None
+    resumed: RunFolder | None
 
 
-def _old(
-    folder: Path, dataset: Dataset, given: Queries | None, settings: RunSettings | None
-) -> Run:
-    """A run to go on with; another model, other facts or queries than its own are refused."""
-    run = Run.old(folder)
-    if settings is not None and settings.model != run.settings.model:
-        raise NqeError(f"{folder}: its model has other settings; resume without [model]")
-    if settings is not None and settings.train.facts != (facts := run.settings.train.facts):
-        raise NqeError(
-            f"{folder}: learns from the facts of {facts}, not of {settings.train.facts}; resume "
-            "without train.facts, or begin another run"
-        )
+def _open_resumed(
+    folder: Path, dataset: Dataset, given: UsedQueries | None, settings: RunSettings | None
+) -> RunFolder:
+    """Open a run to continue; another model, and other facts or queries, are refused."""
+    run = RunFolder.open(folder)
+    if settings is not None:
+        _check_same_settings(run, settings)
     if run.card.fingerprint != dataset.fingerprint:
         raise NqeError(
             f"{folder}: trained on another graph (fingerprint {run.card.fingerprint}, the "
             f"graph's is {dataset.fingerprint}); give the graph it was trained on"
         )
-    own = run.queries
-    if given is not None and (own is None or own.digest != given.digest):
-        learns = "the graph alone" if own is None else f"the queries of {own.folder}"
-        raise NqeError(
-            f"{folder}: learns from {learns}, not from {given.folder}; resume without naming any"
-        )
-    if own is not None and given is None and own.digest != digest_of(own.folder):
-        raise NqeError(
-            f"{own.folder}: not the query set that {folder} began with; put that one back, or "
-            "begin another run"
-        )
+    _check_same_queries(run, given)
     return run
 
 
-def _trained(
-    task: _Task, state: State, processes: Processes, on_step: OnStep | None, began: float
-) -> Trained:
-    settings = task.settings.train
-    queries = None if task.queries is None else task.queries.folder
-    model = _model(task)
-    with source_of(task.dataset, queries, settings, state.place) as source:
-        valid = validation_of(task.dataset, queries, settings) if processes.first else None
-        # Only now, so that a mistake above leaves no folder behind.
-        run = _opened(task, processes)
-        weights = _weights(task, run, model)
-        # None changes the folder before all have read it.
-        processes.agree()
-        pace = Pace(
-            began, settings.steps or settings.epochs * source.epoch_batches, settings, state
+def _check_same_settings(run: RunFolder, settings: RunSettings) -> None:
+    own = run.settings
+    if settings.model != own.model:
+        raise NqeError(f"{run.folder}: its model has other settings; resume without [model]")
+    if settings.train.facts != own.train.facts:
+        raise NqeError(
+            f"{run.folder}: learns from the facts of {own.train.facts}, not of "
+            f"{settings.train.facts}; resume without train.facts, or begin another run"
         )
-        with Board(
-            run.folder if processes.first else None, state.step if task.old else None
-        ) as board:
-            loop = Loop(run, weights, valid, settings, processes, board, pace, state, on_step)
-            end = loop.go(source)
-            board.add_entities(weights.best, task.dataset.graph)
-    return Trained(run.folder, end.step, end.step - state.step, end.seconds, end.best)
 
 
-def _model(task: _Task) -> Model:
-    """A new model; the same in all processes."""
-    names, settings = task.dataset.vocabulary, task.settings
+def _check_same_queries(run: RunFolder, given: UsedQueries | None) -> None:
+    own = run.queries
+    if given is not None and (own is None or own.digest != given.digest):
+        source = "the graph alone" if own is None else f"the queries of {own.folder}"
+        raise NqeError(
+            f"{run.folder}: learns from {source}, not from {given.folder}; resume without queries"
+        )
+    if own is not None and given is None and own.digest != digest_of(own.folder):
+        raise NqeError(
+            f"{own.folder}: not the query set that {run.folder} began with; restore that one, or "
+            "begin another run"
+        )
+
+
+def _fit(
+    job: _Job, state: State, processes: ProcessGroup, on_step: OnStep | None, began: float
+) -> FitResult:
+    settings, dataset = job.settings.train, job.dataset
+    queries = None if job.queries is None else job.queries.folder
+    model = _build_model(job)
+    with open_source(dataset, queries, settings, state.position) as source:
+        valid = (
+            choose_validation_queries(dataset, queries, settings) if processes.is_first else None
+        )
+        # Not earlier, so that a mistake in the input leaves no folder behind.
+        run = _open_folder(job, processes)
+        optimizer = _build_optimizer(job, run, model)
+        # No process may change the folder before all have read it.
+        processes.wait_for_all()
+        clock = Clock(began, _count_steps(job, source), settings, state)
+        place = run.folder if processes.is_first else None
+        with TensorBoard(place, state.step if job.resumed else None) as tensorboard:
+            log = TrainingLog(run, tensorboard, clock, on_step)
+            checkpointer = Checkpointer(run, optimizer, valid, log)
+            loop = Loop(settings, optimizer, processes, clock, log, checkpointer)
+            end = loop.train(source, state)
+            tensorboard.add_entities(optimizer.result, dataset.graph)
+    return FitResult(run.folder, end.step, end.step - state.step, end.seconds, end.best)
+
+
+def _count_steps(job: _Job, source: QuerySource) -> int:
+    settings = job.settings.train
+    return settings.steps or settings.epochs * source.epoch_batches
+
+
+def _build_model(job: _Job) -> Model:
+    """Build a new model, the same in all processes."""
+    names, settings = job.dataset.vocabulary, job.settings
     torch.manual_seed(settings.train.seed)
     model = new_model(settings.model, len(names.entities), len(names.relations), names)
     return model.to(device_of(settings.train.device))
 
 
-def _opened(task: _Task, processes: Processes) -> Run:
-    """The RUN folder, made by the first process, or ready to go on."""
-    if task.old is not None:
-        if processes.first:
-            task.old.prepare(task.settings)
-        return task.old
-    facts = task.settings.train.facts
-    trained_on = facts if task.queries is None else task.queries.folder
-    card = Card(task.name, task.dataset.fingerprint, trained_on)
-    if processes.first:
-        Run.new(task.folder, task.settings, card, task.queries)
-    return Run(task.folder, card)
+def _open_folder(job: _Job, processes: ProcessGroup) -> RunFolder:
+    """Create the RUN folder, or prepare the resumed one; only the first process writes."""
+    if job.resumed is not None:
+        if processes.is_first:
+            job.resumed.prepare_to_continue(job.settings)
+        return job.resumed
+    facts = job.settings.train.facts
+    trained_on = facts if job.queries is None else job.queries.folder
+    card = Card(job.name, job.dataset.fingerprint, trained_on)
+    if processes.is_first:
+        RunFolder.create(job.folder, job.settings, card, job.queries)
+    return RunFolder(job.folder, card)
 
 
-def _weights(task: _Task, run: Run, model: Model) -> Weights:
-    """The weights in training, as they were saved if this is a resume."""
-    tensors = {} if task.old is None else run.load(model)
-    weights = Weights(model, task.settings.train)
+def _build_optimizer(job: _Job, run: RunFolder, model: Model) -> Optimizer:
+    """Build the optimizer; for a resumed run, with the weights and moments that were saved."""
+    tensors = {} if job.resumed is None else run.load(model)
+    optimizer = Optimizer(model, job.settings.train)
     if tensors:
-        weights.restore(tensors)
-    return weights
+        optimizer.restore(tensors)
+    return optimizer

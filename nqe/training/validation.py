@@ -1,4 +1,4 @@
-"""Validation: the queries to validate on, and a model's MRR on them by shape."""
+"""Validation during training: the queries to validate on, and the MRR of a model by shape."""
 
 from __future__ import annotations
 
@@ -19,58 +19,65 @@ from nqe.sampling.one_hop import link_queries
 from nqe.sampling.query_table import QueryTable, concatenate
 from nqe.sampling.storage import read_manifest
 from nqe.settings import SamplingSettings, TrainSettings
-from nqe.training.query_sources import query_table, shapes_of
+from nqe.training.query_sources import load_checked_queries, parse_shapes
 
 _LEAST = 20
+"""At least this many queries of every shape are drawn."""
 
 
-def validation_of(
+def choose_validation_queries(
     dataset: Dataset, queries: str | None, settings: TrainSettings
 ) -> QueryTable | None:
-    """What to validate on: queries of the query set, or drawn ones; None if there are none."""
-    shapes, count, seed = shapes_of(settings), settings.valid_queries, settings.seed
+    """Return the queries to validate on, from the query set or drawn; None if there are none."""
+    shapes, count, seed = parse_shapes(settings), settings.valid_queries, settings.seed
     if queries is None:
-        named = [name.strip() for name in settings.facts.split(",")]
-        if "valid" in named or "all" in named:
+        if includes_valid(settings.facts):
             return None
-        return validation_queries(dataset, shapes or list(SHAPES), count, seed)
-    told = read_manifest(queries)["splits"].get("valid")
-    if told is None or not told["queries"]:
+        return draw_validation_queries(dataset, shapes or list(SHAPES), count, seed)
+    contents = read_manifest(queries)["splits"].get("valid")
+    if contents is None or not contents["queries"]:
         return None
-    present = [name for name in shapes if name in told["shapes"]]
+    present = [name for name in shapes if name in contents["shapes"]]
     if shapes and not present:
         return None
-    return some_queries(query_table(dataset, queries, "valid", present), count, seed)
+    return draw_rows(load_checked_queries(dataset, queries, "valid", present), count, seed)
 
 
-def validation_queries(
+def includes_valid(facts: str) -> bool:
+    """Whether a list of splits, such as 'train,valid' or 'all', includes the validation split."""
+    return bool({"valid", "all"} & {name.strip() for name in facts.split(",")})
+
+
+def draw_validation_queries(
     dataset: Dataset, shapes: Sequence[str], count: int, seed: int
 ) -> QueryTable | None:
-    """Queries of these shapes whose hard answers need validation facts; None without a split."""
-    facts = dataset.splits.get("valid")
-    if facts is None or not len(facts):
+    """Draw queries whose hard answers need validation facts; None if there are no such facts.
+
+    A validation fact that train states as well is known, so it is no hard answer.
+    """
+    if "valid" not in dataset.splits or not len(held_out := dataset.held_out("valid")):
         return None
     others = tuple(shape for shape in shapes if shape != ONE_HOP)
-    each = max(_LEAST, count // max(len(shapes), 1))
+    per_shape = max(_LEAST, count // max(len(shapes), 1))
     tables = []
     if others:
-        settings = SamplingSettings(shapes=others, train=0, valid=each, test=0, seed=seed)
+        settings = SamplingSettings(shapes=others, train=0, valid=per_shape, test=0, seed=seed)
         tables.append(sample(dataset, settings, workers=1).splits["valid"])
     if ONE_HOP in shapes:
-        table = link_queries(facts, dataset.known("train,valid"))
-        tables.append(some_queries(table, count if not others else each, seed))
+        table = link_queries(held_out, dataset.full_for("valid"))
+        tables.append(draw_rows(table, per_shape if others else count, seed))
     return concatenate(tables)
 
 
-def some_queries(table: QueryTable, count: int, seed: int) -> QueryTable:
-    """So many of the queries, drawn evenly."""
+def draw_rows(table: QueryTable, count: int, seed: int) -> QueryTable:
+    """Return `count` of the queries, drawn at random, or all if there are no more."""
     if len(table) <= count:
         return table
     return table.take(np.sort(np.random.default_rng(seed).permutation(len(table))[:count]))
 
 
-def mean_reciprocal_ranks(model: Model, queries: QueryTable) -> dict[str, float]:
-    """MRR of hard answers by shape: over a query's answers, then over queries."""
+def measure_mrr(model: Model, queries: QueryTable) -> dict[str, float]:
+    """Return the MRR of hard answers by shape: the mean over a query's answers, then queries."""
     ranking = evaluate(EmbeddingRunner(model), queries)
     if not len(ranking.query):
         return {}
@@ -78,6 +85,6 @@ def mean_reciprocal_ranks(model: Model, queries: QueryTable) -> dict[str, float]
     return {name: one.mrr for name, one in report.group("shape").items()}
 
 
-def plain_mean(scores: Mapping[str, float]) -> float:
-    """The mean over shapes."""
+def average_shapes(scores: Mapping[str, float]) -> float:
+    """Return the plain mean of the shapes' scores."""
     return sum(scores.values()) / max(len(scores), 1)

@@ -72,8 +72,8 @@ def odd_calibration() -> Calibration:
 def answerer_of(graph: Graph, logic: str = "product", **options: Any) -> Answerer:
     """The small model over a graph."""
     return Answerer(
-        small_model(),
         graph,
+        small_model(),
         calibration=odd_calibration(),
         logic=logic,
         options=HybridOptions(**options),
@@ -115,14 +115,14 @@ class _Growing:
             return self._projection(variable, room)
         size = 1 if op == Op.NOT else self.draw(st.integers(2, 3))
         inputs = tuple(self.add(variable, room - 1) for _ in range(size))
-        return self.builder.connective(op, variable, inputs)
+        return self.builder.add_connective(op, variable, inputs)
 
     def add_shape(self, variable: str, shape: Shape) -> int:
         """The steps of a shape; the number of the last."""
         if shape.word != "P":
             inputs = tuple(self.add_shape(variable, one) for one in shape.inputs)
             op = {one.word: one for one in Op}[shape.word]
-            return self.builder.connective(op, variable, inputs)
+            return self.builder.add_connective(op, variable, inputs)
         arity = max(2, len(shape.inputs) + 1) + self.draw(st.integers(0, 1))
         asked, *others = self.draw(st.permutations(range(arity)))
         filled = zip(others, shape.inputs, strict=False)
@@ -138,7 +138,7 @@ class _Growing:
 
     def _input(self, variable: str, room: int) -> int:
         if self.draw(st.integers(0, 3)) == 0:
-            return self.builder.connective(Op.ANY, variable, ())
+            return self.builder.add_connective(Op.ANY, variable, ())
         return self.add(variable, room - 1)
 
     def _atom(
@@ -148,7 +148,9 @@ class _Growing:
         slots = tuple(None if slot in filled else self.draw(entities) for slot in range(arity))
         attributes = tuple(self.draw(relations) for _ in range(arity - 2))
         relation, closed = self.draw(relations), self.draw(st.booleans())
-        return self.builder.projection(variable, relation, attributes, slots, asked, closed, inputs)
+        return self.builder.add_projection(
+            variable, relation, attributes, slots, asked, closed, inputs
+        )
 
 
 LABELS = {

@@ -157,12 +157,12 @@ class SlowHybrid:
     def _one_hop(self, step: Step, bound: tuple[int | None, ...]) -> Plan:
         builder = PlanBuilder()
         inputs = tuple(
-            (place, builder.connective(Op.ANY, "y", ()))
+            (place, builder.add_connective(Op.ANY, "y", ()))
             for place, one in zip(step.filled, bound, strict=True)
             if one is None
         )
         slots = tuple(self._slots(step, bound, None))
-        builder.projection(
+        builder.add_projection(
             "x", step.relation, step.attributes, slots, step.asked, step.closed, inputs
         )
         return builder.finish()

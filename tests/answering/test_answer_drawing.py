@@ -23,7 +23,7 @@ def test_a_picture_names_what_the_mode_finds_at_each_step(mode: str) -> None:
     torch.manual_seed(0)
     small = ModelSettings(width=8, layers=1, heads=2, feed_forward=8)
     model = new_model(small, len(names.entities), len(names.relations), names)
-    answerer = nqe.Answerer(model, atlas)
+    answerer = nqe.Answerer(atlas, model)
     tree = ElementTree.fromstring(picture(answerer, QUERY, mode, top=2))
     texts = [one.text or "" for one in tree.iter() if one.tag.endswith("text")]
     best = answerer.answer(QUERY, mode, top=1)[0]

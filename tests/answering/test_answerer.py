@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import math
+import re
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -25,8 +28,9 @@ from answering_cases import (
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import nqe
 from nqe import EmbeddingRunner
-from nqe.answering import MODES, Answerer, Calibration, HybridOptions, score
+from nqe.answering import MODES, Answerer, Answers, Calibration, HybridOptions, Request, score
 from nqe.errors import NqeError
 from nqe.graph import Dataset, EntitySet, Fact, Graph
 from nqe.model import save_pretrained
@@ -38,7 +42,7 @@ NEIGHBOURS = "?x: borders(?x, France)"
 
 
 def answerer(facts: str = "all") -> Answerer:
-    return Answerer(country_model(), DATASET, facts=facts)
+    return Answerer(DATASET, country_model(), facts=facts)
 
 
 @given(fact_lists, st.lists(plans(), max_size=5), st.sampled_from(MODES))
@@ -47,10 +51,11 @@ def test_many_questions_have_the_answers_that_each_has(
     facts: list[Fact], batch: list[Plan], mode: str
 ) -> None:
     asked = answerer_of(graph_of(facts))
-    together = asked.answer_many(batch, mode, top=3)
+    together = asked.answer_many([Request(plan, mode, top=3) for plan in batch])
     assert len(together) == len(batch)
     for plan, answers in zip(batch, together, strict=True):
         alone = asked.answer(plan, mode, top=3)
+        assert isinstance(answers, Answers)
         assert (answers.plan, answers.mode) == (plan, mode)
         chances = [one.probability for one in answers]
         assert chances == sorted(chances, reverse=True)
@@ -92,7 +97,7 @@ def test_a_mode_nobody_knows_is_refused_with_those_there_are() -> None:
 
 def test_a_logic_nobody_knows_is_refused_with_those_there_are() -> None:
     with pytest.raises(NqeError, match="unknown logic 'fuzzy'; choose one of product, godel"):
-        Answerer(country_model(), DATASET, logic="fuzzy")
+        Answerer(DATASET, country_model(), logic="fuzzy")
 
 
 def test_stated_answers_come_first_and_predicted_ones_after() -> None:
@@ -114,7 +119,8 @@ def test_top_says_how_many_and_a_threshold_how_likely() -> None:
     for top in range(len(everything)):
         assert asked.answer(NEIGHBOURS, top=top).ids == everything.ids[:top]
     border = everything[5].probability
-    likely = asked.answer(NEIGHBOURS, top=1, threshold=border)
+    likely = asked.answer(NEIGHBOURS, threshold=border)
+    assert asked.answer(NEIGHBOURS, top=1, threshold=border).ids == likely.ids[:1]
     assert set(likely.ids) == {one.id for one in everything if one.probability >= border}
     assert len(asked.answer(NEIGHBOURS, threshold=0.0)) == len(everything)
 
@@ -142,22 +148,22 @@ def test_facts_name_the_splits_that_are_known() -> None:
 
 @pytest.mark.parametrize("graph", [DATASET, DATASET.graph], ids=["data set", "graph"])
 def test_without_facts_nothing_is_known_and_nothing_certain(graph: Dataset | Graph) -> None:
-    asked = Answerer(country_model(), graph, facts="none")
+    asked = Answerer(graph, country_model(), facts="none")
     assert len(asked.graph) == 0
     answers = asked.answer(NEIGHBOURS, top=99)
     assert len(answers) == len(DATASET.vocabulary.entities)
     assert not any(one.known or one.probability == 1 for one in answers)
     assert len(asked.answer(NEIGHBOURS, "exact")) == 0
     assert len(asked.answer(NEIGHBOURS, threshold=1)) == 0
-    same = Answerer(country_model(), DATASET, calibration=asked.calibration).without_facts
+    same = Answerer(DATASET, country_model(), calibration=asked.neural.calibration).knowing("none")
     assert same.answer(NEIGHBOURS, top=99) == answers
-    assert same.without_facts.answer(NEIGHBOURS, top=99) == answers
+    assert same.knowing("none").answer(NEIGHBOURS, top=99) == answers
 
 
 def test_a_graph_has_no_splits_to_choose() -> None:
-    assert len(Answerer(country_model(), DATASET.graph, facts="all").graph) == len(DATASET.graph)
+    assert len(Answerer(DATASET.graph, country_model(), facts="all").graph) == len(DATASET.graph)
     with pytest.raises(NqeError, match="its facts are all or none, not 'train'; give the data set"):
-        Answerer(country_model(), DATASET.graph, facts="train")
+        Answerer(DATASET.graph, country_model(), facts="train")
 
 
 def grown() -> Dataset:
@@ -175,7 +181,7 @@ def grown() -> Dataset:
 
 @pytest.mark.parametrize("mode", ["hybrid", "exact"])
 def test_facts_about_what_the_model_has_not_seen_count_at_once(mode: str) -> None:
-    asked = Answerer(country_model(), grown())
+    asked = Answerer(grown(), country_model())
     neighbours = asked.answer("?x: borders(?x, fr)", mode, threshold=1)
     assert set(neighbours.ids) == {"be", "es", "de", "it"}
     assert {one.id for one in neighbours if not one.seen} == {"be"}
@@ -185,7 +191,7 @@ def test_facts_about_what_the_model_has_not_seen_count_at_once(mode: str) -> Non
 
 
 def test_nothing_is_predicted_of_what_the_model_has_not_seen() -> None:
-    asked = Answerer(country_model(), grown())
+    asked = Answerer(grown(), country_model())
     answers = asked.answer("?x: borders(?x, de)", top=99)
     assert "be" not in answers.ids
     assert len(answers) == len(DATASET.vocabulary.entities)
@@ -196,7 +202,7 @@ def test_nothing_is_predicted_of_what_the_model_has_not_seen() -> None:
 
 
 def test_what_the_model_has_not_seen_is_named() -> None:
-    asked = Answerer(country_model(), grown())
+    asked = Answerer(grown(), country_model())
     answers = asked.answer("?x: allied_with(be, ?x)")
     assert answers.unseen == ("allied_with", "be")
     assert answers.to_json()["unseen"] == ["allied_with", "be"]
@@ -210,7 +216,7 @@ def test_what_the_model_has_not_seen_is_named() -> None:
 def test_a_model_blind_to_logic_answers_by_the_product() -> None:
     blind = untrained(DATASET.vocabulary, logic="mean")
     query = "?x: borders(?x, fr) and not speaks(?x, german)"
-    asked, product = Answerer(blind, DATASET), Answerer(blind, DATASET, logic="product")
+    asked, product = Answerer(DATASET, blind), Answerer(DATASET, blind, logic="product")
     assert asked.answer(query, top=99) == product.answer(query, top=99)
 
 
@@ -220,22 +226,22 @@ def test_a_model_blind_to_logic_answers_by_the_product() -> None:
         ({"threshold": -0.1}, "the threshold is -0.1; give a probability from 0 to 1"),
         ({"threshold": 1.5}, "the threshold is 1.5"),
         ({"threshold": math.nan}, "the threshold is nan"),
-        ({"top": -1}, "-1 of the best are wanted; give 1 or more"),
+        ({"top": -1}, "the number of answers is -1; give 1 or more"),
     ],
 )
 def test_numbers_that_have_no_meaning_are_refused(wrong: dict[str, Any], told: str) -> None:
     with pytest.raises(NqeError, match=told):
-        Answerer(country_model(), DATASET).answer("?x: borders(?x, fr)", **wrong)
+        Answerer(DATASET, country_model()).answer("?x: borders(?x, fr)", **wrong)
 
 
 def test_the_calibration_of_another_model_is_refused() -> None:
     fewer = Calibration.plain(np.ones((2, 3), dtype=np.float32))
     with pytest.raises(NqeError, match="of a model with 2 relations, this one has"):
-        Answerer(country_model(), DATASET, calibration=fewer)
+        Answerer(DATASET, country_model(), calibration=fewer)
 
 
 def test_the_embedding_mode_says_what_it_cannot_answer() -> None:
-    asked = Answerer(country_model(), grown())
+    asked = Answerer(grown(), country_model())
     assert "be" not in asked.answer("?x: borders(?x, fr)", "embedding", top=99).ids
     for query in ("?x: borders(?x, be)", "?x: allied_with(it, ?x)"):
         with pytest.raises(
@@ -251,7 +257,7 @@ def test_the_embedding_mode_says_what_it_cannot_answer() -> None:
 def test_new_names_change_nothing_for_the_old_ones(facts: list[Fact], plan: Plan) -> None:
     more = Graph.of([*EVERY_NAME, *facts, Fact("a_new", "a_new", "a_new")])
     options = HybridOptions(beam=400, least=0.0)
-    asked = Answerer(small_model(), more, calibration=odd_calibration(), options=options)
+    asked = Answerer(more, small_model(), calibration=odd_calibration(), options=options)
     old = answerer_of(graph_of(facts), beam=400, least=0.0).run([plan]).targets()[0]
     new = asked.run([renumbered(plan)]).targets()[0]
     torch.testing.assert_close(new[1:], old, atol=1e-5, rtol=0)
@@ -276,37 +282,38 @@ def test_a_graph_that_lacks_what_the_model_knows_is_refused() -> None:
     with pytest.raises(
         NqeError, match="lacks 1 of the model's 9 names, such as the entity 'pt'; give the graph"
     ):
-        Answerer(country_model(), Graph.of(facts))
+        Answerer(Graph.of(facts), country_model())
     without = [Fact(one, "borders", one) for one in DATASET.vocabulary.entities.ids]
     with pytest.raises(NqeError, match="lacks 2 of the model's 3 names, such as the relation"):
-        Answerer(country_model(), Graph.of(without))
+        Answerer(Graph.of(without), country_model())
 
 
 def test_a_model_without_names_needs_a_graph_of_its_size() -> None:
     model = untrained(DATASET.vocabulary)
     model.vocabulary = None
-    assert Answerer(model, DATASET).answer(NEIGHBOURS).ids
+    assert Answerer(DATASET, model).answer(NEIGHBOURS).ids
     with pytest.raises(NqeError, match="the model has 9 entities and 3 relations, the graph 10"):
-        Answerer(model, grown())
+        Answerer(grown(), model)
 
 
 @pytest.mark.parametrize("mode", ["hybrid", "exact"])
 def test_where_nothing_can_be_an_answer_there_is_none(mode: str) -> None:
-    asked = Answerer(country_model(), grown())
+    asked = Answerer(grown(), country_model())
     answers = asked.answer("?x: allied_with(fr, ?x)", mode)
     assert len(answers) == 0
     unseen = {"exact": {}, "hybrid": {"unseen": ["allied_with"]}}[mode]
-    assert answers.to_json() == {"mode": mode, "answers": [], **unseen}
+    count = {"count": 0} if mode == "exact" else {}
+    assert answers.to_json() == {"mode": mode, **count, "answers": [], **unseen}
 
 
 def test_a_checkpoint_is_answered_from_with_its_calibration(tmp_path: Path) -> None:
     save_pretrained(country_model(), tmp_path / "model")
     plan = bind(NEIGHBOURS, DATASET)
-    before = Answerer.load(tmp_path / "model", DATASET, facts="none")
+    before = nqe.open(tmp_path / "model", graph=DATASET, facts="none")
     assert before.answer(plan) == answerer("none").answer(plan)
     odd_calibration().save(tmp_path / "model")
-    after = Answerer.load(tmp_path / "model", DATASET, facts="none")
-    own = Answerer(country_model(), DATASET, facts="none", calibration=odd_calibration())
+    after = nqe.open(tmp_path / "model", graph=DATASET, facts="none")
+    own = Answerer(DATASET, country_model(), facts="none", calibration=odd_calibration())
     assert after.answer(plan) == own.answer(plan) != before.answer(plan)
 
 
@@ -318,3 +325,98 @@ def test_questions_are_text_json_queries_or_plans() -> None:
     for question in (NEIGHBOURS, query, query.to_json()):
         assert asked.answer(question) == expected
     assert np.isclose(expected[0].probability, 1)
+
+
+def test_a_batch_may_mix_modes_facts_and_options_and_each_has_its_own_outcome() -> None:
+    asked = answerer("train")
+    requests = [
+        Request(NEIGHBOURS, "exact"),
+        Request(NEIGHBOURS, "hybrid", top=3),
+        Request("?x: borders(?x, nowhere)"),
+        Request(NEIGHBOURS, "embedding", top=2),
+        Request(NEIGHBOURS, facts="none", threshold=0.1),
+        Request(NEIGHBOURS, "magic"),
+        Request(NEIGHBOURS, predicted_only=True, top=2),
+        Request(NEIGHBOURS, among="?x: borders(fr, ?x)"),
+    ]
+    outcomes = asked.answer_many(requests)
+    wrong = [number for number, one in enumerate(outcomes) if isinstance(one, NqeError)]
+    assert wrong == [2, 5]
+    for number, request in enumerate(requests):
+        options = {
+            "mode": request.mode,
+            "top": request.top,
+            "threshold": request.threshold,
+            "among": request.among,
+            "facts": request.facts,
+            "predicted_only": request.predicted_only,
+        }
+        if number in wrong:
+            with pytest.raises(NqeError, match=re.escape(str(outcomes[number]))):
+                asked.answer(request.query, **options)
+        else:
+            together, alone = outcomes[number], asked.answer(request.query, **options)
+            assert isinstance(together, Answers)
+            assert (together.mode, together.ids) == (alone.mode, alone.ids)
+            chances = [one.probability for one in alone]
+            assert [one.probability for one in together] == pytest.approx(chances, abs=1e-5)
+
+
+def test_predicted_only_leaves_out_what_facts_give() -> None:
+    asked = answerer("train")
+    every = asked.answer(NEIGHBOURS, threshold=0.0)
+    predicted = asked.answer(NEIGHBOURS, threshold=0.0, predicted_only=True)
+    assert predicted.ids == [one.id for one in every if not one.known]
+    assert 0 < len(predicted) < len(every)
+    with pytest.raises(NqeError, match="exact answers are all stated"):
+        asked.answer(NEIGHBOURS, "exact", predicted_only=True)
+
+
+def test_the_exact_engine_runs_once_for_a_batch_without_negations() -> None:
+    asked = answerer("train")
+    with pytest.MonkeyPatch.context() as patch:
+        calls: list[int] = []
+        patch.setattr("nqe.answering.hybrid.run_table", lambda *_: calls.append(1), raising=True)
+        asked.answer_many([NEIGHBOURS, Request(NEIGHBOURS, steps=3), Request(NEIGHBOURS, "exact")])
+        asked.explain(NEIGHBOURS)
+    assert not calls
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "exact"])
+def test_steps_are_summarized_when_asked_for(mode: str) -> None:
+    asked = answerer("train")
+    answers = asked.answer(NEIGHBOURS, mode, steps=2)
+    assert [step.number for step in answers.steps] == list(range(len(answers.plan.steps)))
+    assert all(len(step.members) <= 2 for step in answers.steps)
+    assert answers.steps[-1].members == asked.answer(NEIGHBOURS, mode, top=2).answers
+    assert [one["step"] for one in answers.to_json()["steps"]] == list(
+        range(1, len(answers.plan.steps) + 1)
+    )
+
+
+class TestAGraphAlone:
+    def test_it_answers_exactly_and_refuses_predictions(self) -> None:
+        asked = Answerer(DATASET, facts="train")
+        assert asked.answer(NEIGHBOURS).ids == execute(NEIGHBOURS, DATASET.known("train")).ids
+        assert asked.answer(NEIGHBOURS).mode == "exact"
+        assert asked.answer(NEIGHBOURS, top=1).count == len(asked.answer(NEIGHBOURS))
+        with pytest.raises(NqeError, match="the mode hybrid needs a model"):
+            asked.answer(NEIGHBOURS, "hybrid")
+        with pytest.raises(NqeError, match="a graph alone predicts nothing"):
+            asked.explain(NEIGHBOURS)
+
+    def test_opening_and_asking_it_loads_no_pytorch(self, tmp_path: Path) -> None:
+        DATASET.save(tmp_path / "graph")
+        script = (
+            "import sys, nqe\n"
+            f"answers = nqe.open({str(tmp_path / 'graph')!r}).answer({NEIGHBOURS!r})\n"
+            "assert len(answers), answers\n"
+            "assert 'torch' not in sys.modules"
+        )
+        subprocess.run([sys.executable, "-c", script], check=True)
+
+    def test_a_request_that_looks_at_too_many_facts_fails_alone(self) -> None:
+        asked = Answerer(DATASET, max_bindings=2)
+        few, many = asked.answer_many(["?x: borders(?x, pt)", "?x: borders(?x, ?y)"])
+        assert isinstance(few, Answers)
+        assert isinstance(many, NqeError)

@@ -11,7 +11,8 @@ import pytest
 import torch
 from answering_cases import countries, country_model
 
-from nqe.answering import Answerer, calibrate
+import nqe
+from nqe.answering import calibrate
 from nqe.answering.calibration import FILE, Curve
 from nqe.answering.calibration_fitting import RELIABILITY, fit, plain_calibration
 from nqe.answering.calibration_queries import calibration_queries, swapped
@@ -26,7 +27,7 @@ from nqe.query import execute
 from nqe.sampling.one_hop import link_queries
 from nqe.sampling.query_table import QueryTable
 from nqe.settings import build_run_settings
-from nqe.training import train
+from nqe.training import fit_weights
 
 pytestmark = pytest.mark.xdist_group("fitting")
 
@@ -54,7 +55,7 @@ def run(demo: Dataset, tmp_path_factory: pytest.TempPathFactory) -> Path:
             },
         }
     )
-    train(demo, folder, settings=settings)
+    fit_weights(demo, folder, settings=settings)
     return folder
 
 
@@ -170,14 +171,14 @@ def test_a_fit_says_truer_things_than_no_fit(demo: Dataset, model: Model) -> Non
 
 
 def test_calibrating_a_run_writes_into_its_checkpoint(run: Path, demo: Dataset) -> None:
-    before = Answerer.load(run, demo, facts="train").calibration
+    before = nqe.open(run, graph=demo, facts="train").neural.calibration
     done = calibrate(run, demo)
     assert done.folder == run / "best"
     assert done.split == "test"
     assert (run / "best" / FILE).is_file()
     assert not (run / "last" / FILE).exists()
     assert done.after.error < done.before.error
-    after = Answerer.load(run, demo, facts="train").calibration
+    after = nqe.open(run, graph=demo, facts="train").neural.calibration
     assert before.facts.slope == 1 != after.facts.slope
     kept = json.loads((run / "best" / RELIABILITY).read_text(encoding="utf-8"))
     assert kept == done.to_json()

@@ -21,12 +21,12 @@ from slow_hybrid import CONJOIN, says
 
 from nqe.answering import Answerer, Explanation, explain
 from nqe.answering.calibration import MOST
-from nqe.answering.reason_search import Reason
 from nqe.errors import NqeError
 from nqe.graph import Fact, Graph
 from nqe.query import Plan, bind, execute
 from nqe.query.plan import Op
-from nqe.query.step_text import step_words
+from nqe.query.reason import Reason
+from nqe.query.step_text import describe_step
 
 DATASET = countries()
 NEIGHBOURS_SPEAK = "?x: borders(?y, France) and speaks(?y, ?x)"
@@ -34,7 +34,7 @@ NOT_GERMAN = "?x: borders(?x, fr) and not speaks(?x, german)"
 
 
 def of_countries(query: str, entity: str | None = None, facts: str = "train") -> Explanation:
-    answerer = Answerer(country_model(), DATASET, facts=facts)
+    answerer = Answerer(DATASET, country_model(), facts=facts)
     return explain(answerer, query, entity, truth=DATASET.graph)
 
 
@@ -51,7 +51,7 @@ def check_atom(plan: Plan, graph: Graph, reason: Reason) -> None:
         for number, step in enumerate(plan.steps)
         if step.op == Op.PROJECTION
         and step.variable == reason.variable
-        and step_words(plan, number, graph.vocabulary, reason.entity) == reason.words
+        and describe_step(plan, number, graph.vocabulary, reason.entity) == reason.atom
     ]
     bound = {part.variable: part.entity for part in reason.parts}
     slots = list(step.slots)
@@ -165,7 +165,7 @@ def test_a_chain_tells_what_its_variables_are() -> None:
     [below] = reason.parts
     assert (below.variable, names.ids[below.entity]) in {("y", "de"), ("y", "it")}
     assert str(reason).splitlines()[0] == (
-        f"?x = German (1.000): stated ({names.name(below.entity)}, speaks, German"
+        f"?x = German: stated ({names.name(below.entity)}, speaks, German"
         + (", {since: 1990})" if names.ids[below.entity] == "it" else ")")
     )
 
@@ -175,8 +175,8 @@ def test_the_predicted_part_is_the_weakest() -> None:
     weakest = explanation.weakest
     assert weakest is not None
     assert not weakest.negated
-    assert weakest.atom.words == "borders(France, Portugal)"
-    assert weakest.support == weakest.atom.own < 1
+    assert weakest.reason.atom == "borders(France, Portugal)"
+    assert weakest.support == weakest.reason.own < 1
     assert "The weakest part is borders(France, Portugal) with ?x = France" in str(explanation)
 
 
@@ -198,7 +198,7 @@ def test_of_a_negated_conjunction_the_part_that_fails_most_easily_is_the_weakest
     weakest = negation.weakest()
     assert weakest is not None
     assert str(weakest).startswith("not speaks(France, German) with ?x = France")
-    assert weakest.support == 1 - weakest.atom.own > 0
+    assert weakest.support == 1 - weakest.reason.own > 0
 
 
 def test_certainty_is_never_explained_by_a_negation() -> None:
@@ -219,7 +219,7 @@ def test_negations_tell_whom_they_took_away() -> None:
 
 def test_held_out_answers_are_hard() -> None:
     [view] = explain(
-        Answerer(country_model(), DATASET, facts="train"),
+        Answerer(DATASET, country_model(), facts="train"),
         "?x: borders(?x, es)",
         top=99,
         truth=DATASET.graph,
@@ -238,13 +238,13 @@ def test_the_best_answer_is_explained_if_none_is_named() -> None:
 
 def test_an_entity_is_named_by_number_id_or_label() -> None:
     number = DATASET.vocabulary.entities.resolve("pt")
-    answerer = Answerer(country_model(), DATASET)
+    answerer = Answerer(DATASET, country_model())
     for name in (number, "pt", "Portugal"):
         assert explain(answerer, NEIGHBOURS_SPEAK, name).entity == number
 
 
 def test_what_is_not_in_the_graph_is_not_explained() -> None:
-    answerer = Answerer(country_model(), DATASET)
+    answerer = Answerer(DATASET, country_model())
     with pytest.raises(NqeError, match="no entity is called 'Atlantis'; "):
         explain(answerer, NEIGHBOURS_SPEAK, "Atlantis")
     for number in (-1, 9):
@@ -254,7 +254,7 @@ def test_what_is_not_in_the_graph_is_not_explained() -> None:
 
 def test_where_nothing_can_be_an_answer_nothing_is_explained() -> None:
     more = Graph.of([*DATASET.graph, Fact("fr", "trades_with", "es")])
-    answerer = Answerer(country_model(), more)
+    answerer = Answerer(more, country_model())
     with pytest.raises(NqeError, match="the query has no possible answer"):
         explain(answerer, "?x: trades_with(it, ?x)")
     named = explain(answerer, "?x: trades_with(it, ?x)", "es")

@@ -97,10 +97,10 @@ def test_what_rests_on_a_negation_is_never_certain(facts: list[Fact], plan: Plan
 def negations(draw: st.DrawFn, op: Op, negated_relation: int) -> tuple[Plan, int]:
     """A one-hop query joined with the negation of another; the step that is negated."""
     builder = PlanBuilder()
-    other = builder.projection("x", draw(relations), (), (draw(entities), None), 1, False)
-    inner = builder.projection("x", negated_relation, (), (draw(entities), None), 1, False)
-    negated = builder.connective(Op.NOT, "x", (inner,))
-    builder.connective(op, "x", (other, negated))
+    other = builder.add_projection("x", draw(relations), (), (draw(entities), None), 1, False)
+    inner = builder.add_projection("x", negated_relation, (), (draw(entities), None), 1, False)
+    negated = builder.add_connective(Op.NOT, "x", (inner,))
+    builder.add_connective(op, "x", (other, negated))
     return builder.finish(), inner
 
 
@@ -171,7 +171,7 @@ def test_all_bindings_of_a_depth_go_through_the_encoder_together(
     facts: list[Fact], batch: list[Plan]
 ) -> None:
     answerer, calls = answerer_of(graph_of(facts)), []
-    hook = answerer.knowledge.model.encoder.register_forward_hook(lambda *_: calls.append(1))
+    hook = answerer.neural.predictor.model.encoder.register_forward_hook(lambda *_: calls.append(1))
     with hook:
         answerer.run(batch)
     depths = {step.depth for plan in batch for step in plan.steps if step.op == Op.PROJECTION}
@@ -212,8 +212,8 @@ def test_small_blocks_change_nothing(facts: list[Fact], batch: list[Plan]) -> No
 
 def test_a_chance_too_small_to_be_asked_about_still_leaves_the_best_binding() -> None:
     builder = PlanBuilder()
-    below = builder.projection("y", 1, (), (3, None), 1, False)
-    builder.projection("x", 2, (), (None, None), 1, False, ((0, below),))
+    below = builder.add_projection("y", 1, (), (3, None), 1, False)
+    builder.add_projection("x", 2, (), (None, None), 1, False, ((0, below),))
     row = row_of(graph_of([]), builder.finish(), least=1.0)
     assert float(row.max()) > 0
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from nqe.answering import Answerer, score, suggest
 from nqe.answering.calibration import MOST
-from nqe.answering.statement_scores import together
+from nqe.answering.statement_scores import combine_chances
 from nqe.errors import NqeError, QueryError
 from nqe.graph import EntitySet, Fact, Graph
 
@@ -21,7 +21,7 @@ NUMBER = DATASET.vocabulary.entities.resolve
 
 
 def answerer(facts: str = "train") -> Answerer:
-    return Answerer(country_model(), DATASET, facts=facts)
+    return Answerer(DATASET, country_model(), facts=facts)
 
 
 def test_each_slot_is_asked_for_with_the_others_given() -> None:
@@ -29,7 +29,7 @@ def test_each_slot_is_asked_for_with_the_others_given() -> None:
     assert told.stated
     assert [one.slot for one in told.slots] == ["subject", "object", "since"]
     assert [one.answer.id for one in told.slots] == ["it", "german", "y1990"]
-    alone = answerer().without_facts
+    alone = answerer().knowing("none")
     query = "?x: speaks(it, ?x; since: y1990)"
     chances = {one.id: one.probability for one in alone.answer(query, top=99)}
     middle = told.slots[1]
@@ -38,13 +38,15 @@ def test_each_slot_is_asked_for_with_the_others_given() -> None:
     assert middle.rank == len(higher) + 1
     best = [one for one in chances if one != "german"][:5]
     assert [one.id for one in middle.alternatives] == best
-    assert told.probability == pytest.approx(together(one.answer.probability for one in told.slots))
+    assert told.probability == pytest.approx(
+        combine_chances(one.answer.probability for one in told.slots)
+    )
 
 
 def test_a_statement_is_scored_the_same_whether_or_not_a_fact_says_it() -> None:
-    calibration = answerer().calibration
-    known = Answerer(country_model(), DATASET, facts="train", calibration=calibration)
-    unknown = Answerer(country_model(), DATASET, facts="none", calibration=calibration)
+    calibration = answerer().neural.calibration
+    known = Answerer(DATASET, country_model(), facts="train", calibration=calibration)
+    unknown = Answerer(DATASET, country_model(), facts="none", calibration=calibration)
     one, other = (score(asked, "borders(France, Spain)") for asked in (known, unknown))
     assert (one.stated, other.stated) == (True, False)
     assert one.probability == pytest.approx(other.probability)
@@ -98,17 +100,17 @@ def test_what_is_no_statement_is_told_in_one_sentence(statement: str, complaint:
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=6))
 def test_together_lies_between_and_is_fair_to_both_sides(chances: list[float]) -> None:
-    whole = together(chances)
+    whole = combine_chances(chances)
     assert min(chances) - 1e-3 <= whole <= max(chances) + 1e-3
-    assert together([1 - one for one in chances]) == pytest.approx(1 - whole)
-    assert together(chances * 2) == pytest.approx(whole)
+    assert combine_chances([1 - one for one in chances]) == pytest.approx(1 - whole)
+    assert combine_chances(chances * 2) == pytest.approx(whole)
 
 
 def test_together_is_the_mean_of_log_odds() -> None:
     odds = math.sqrt((0.8 / 0.2) * (0.5 / 0.5))
-    assert together([0.8, 0.5]) == pytest.approx(odds / (1 + odds))
-    assert together([1.0]) == pytest.approx(MOST)
-    assert together([0.0]) == pytest.approx(1 - MOST)
+    assert combine_chances([0.8, 0.5]) == pytest.approx(odds / (1 + odds))
+    assert combine_chances([1.0]) == pytest.approx(MOST)
+    assert combine_chances([0.0]) == pytest.approx(1 - MOST)
 
 
 @given(fact_lists, entities, st.integers(1, 12))
@@ -153,7 +155,7 @@ def test_all_that_is_not_stated_is_suggested_if_enough_is_wanted(
                 (f"?x: {one.relation}({one.subject.id}, ?x)", one.object),
             )
         ]
-        assert one.probability == pytest.approx(together(chances), abs=1e-5)
+        assert one.probability == pytest.approx(combine_chances(chances), abs=1e-5)
 
 
 def test_a_relation_and_the_ends_can_be_chosen() -> None:
@@ -175,7 +177,7 @@ def test_suggestions_as_json_have_ids_and_labels() -> None:
 
 def test_of_what_the_model_has_not_seen_nothing_is_suggested() -> None:
     more = Graph.of([*DATASET.graph, Fact("be", "trades_with", "es")])
-    asked = Answerer(country_model(), more)
+    asked = Answerer(more, country_model())
     assert suggest(asked, "be") == []
     assert suggest(asked, "es", relation="trades_with") == []
     told = score(asked, "trades_with(be, es)")

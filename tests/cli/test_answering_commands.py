@@ -17,11 +17,13 @@ from pyarrow import parquet
 
 from nqe import cli, demo_dataset
 from nqe.answering import Calibration, calibrate
-from nqe.cli.batches import WRITERS
-from nqe.cli.predictions import Predictor
+from nqe.cli import print_answers
+from nqe.cli.ask_file import WRITERS
+from nqe.cli.print_answers import AnswerPrinter
 from nqe.graph import Dataset, Fact
 from nqe.model import new_model, save_pretrained
-from nqe.model.checkpoint import BEST, RUN, Card
+from nqe.model.checkpoint import Card
+from nqe.run_folders import BEST, RUN
 from nqe.settings import ModelSettings, RunSettings
 
 ATLAS = demo_dataset()
@@ -265,7 +267,7 @@ def test_a_batch_gives_what_queries_give_one_by_one(
 ) -> None:
     words = ("ask", "atlas.run", "--file", "queries.txt", "--json")
     together = typed(*words)
-    monkeypatch.setattr(Predictor, "at_once", 1)
+    monkeypatch.setattr(print_answers, "BATCH", 1)
     assert typed(*words).out == together.out
     assert together.out.count("\n") == 3
 
@@ -290,7 +292,7 @@ def test_an_interrupted_batch_leaves_nothing(
     def stop(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Predictor, "to_json", stop)
+    monkeypatch.setattr(AnswerPrinter, "to_json", stop)
     monkeypatch.setattr(cli, "_drop_output", lambda: None)
     run = typed("ask", "atlas.run", "--file", "queries.txt", "-o", str(tmp_path / f"new/a{ending}"))
     assert run.code == 130
@@ -300,7 +302,7 @@ def test_an_interrupted_batch_leaves_nothing(
 def test_an_explanation_tells_stated_from_predicted(typed: Typed) -> None:
     out = well(typed("explain", "atlas.run", CHAIN, "Spain", "--top", "2"))
     assert "Why Spain is number 1, with probability 1.0000:" in out
-    assert "?x = Spain (1.000): stated (Spain, borders, France)" in out
+    assert "?x = Spain: stated (Spain, borders, France)" in out
     assert "easy" not in out
     query = '?x: currency("Puerto Rico", ?x)'
     words = ("explain", "atlas.run", query, "US Dollar", "--facts", "train")
@@ -412,12 +414,15 @@ WRONG: dict[str, tuple[tuple[str, ...], str]] = {
         "--threshold has no meaning with a graph; give a RUN",
     ),
     "an unknown mode": ((*ASK, FRANCE, "--mode", "x"), "--mode is 'x'; choose one of hybrid, emb"),
-    "a wrong threshold": ((*ASK, FRANCE, "--threshold", "nan"), "--threshold is nan; give a prob"),
+    "a wrong threshold": (
+        (*ASK, FRANCE, "--threshold", "nan"),
+        "the threshold is nan; give a prob",
+    ),
     "a wrong device": ((*ASK, FRANCE, "--device", "tpu"), "--device is 'tpu'; choose one of"),
     "a proof": ((*ASK, FRANCE, "--proof"), "--proof shows facts alone; `nqe explain` shows why"),
     "steps of vectors": (
         (*ASK, FRANCE, "--steps", "--mode", "embedding"),
-        "--steps shows sets, and a step of the mode embedding is a vector; ask in",
+        "a step of the mode embedding is a vector, so there are no sets to show; ask in",
     ),
     "a limit for a run": (
         (*ASK, FRANCE, "--max-bindings", "3"),
@@ -427,7 +432,7 @@ WRONG: dict[str, tuple[tuple[str, ...], str]] = {
     "an unknown split": ((*ASK, FRANCE, "--facts", "dev"), "there is no dev split; the data set"),
     "an unknown ending": (
         (*ASK, "--file", "queries.txt", "-o", "a.csv"),
-        "a.csv: answers of no known form; end the name in .jsonl or .parquet",
+        "a.csv: not a known format of answers; end the name in .jsonl or .parquet",
     ),
     "a folder for the answers": (
         (*ASK, "--file", "queries.txt", "-o", "folder.jsonl"),
@@ -482,7 +487,7 @@ WRONG: dict[str, tuple[tuple[str, ...], str]] = {
     ),
     "a plot of no form": (
         ("calibrate", "plain.run", "--plot", "a.txt"),
-        "a.txt: a plot of no known",
+        "a.txt: not a known format of a plot",
     ),
     "hybrid link prediction": (
         ("evaluate", "atlas.run", "atlas", "--link-prediction", "--mode", "hybrid"),

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from helpers import COMMAND, ENVIRONMENT, files, nqe, told
+from helpers import files, nqe, start, told
 
 INTERRUPTED = "nqe: interrupted; nothing is left half-written\n"
 LINES = "".join(f"e{i},r,e{i + 1},q,e{i % 97}\n" for i in range(20_000)).encode()
@@ -19,21 +19,8 @@ LINES = "".join(f"e{i},r,e{i + 1},q,e{i % 97}\n" for i in range(20_000)).encode(
 
 @contextmanager
 def started(*arguments: str, cwd: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """A run of `nqe` that can be interrupted, even where the tests themselves cannot be."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        process = subprocess.Popen(
-            [*COMMAND, *arguments],
-            cwd=cwd,
-            env=ENVIRONMENT,
-            bufsize=0,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
-    finally:
-        signal.signal(signal.SIGINT, before)
-    with process:
+    """A run of `nqe` that can be interrupted, and is killed at the end of the block."""
+    with start(*arguments, cwd=cwd) as process:
         try:
             yield process
         finally:

@@ -13,12 +13,13 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from helpers import quick_command
 
 EASY = "?x: borders(?x, France) and not speaks(?x, German)"
 
 
 def nqe(*arguments: str, **more: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "nqe", *arguments]
+    command = [*quick_command(), *arguments]
     return subprocess.run(command, capture_output=True, text=True, check=False, **more)  # type: ignore[call-overload]
 
 

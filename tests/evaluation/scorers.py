@@ -1,4 +1,4 @@
-"""Queries made by hand and runners made of a matrix, for tests of evaluation."""
+"""Queries with chosen answers, and a runner that reads its scores from a matrix."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from nqe.sampling.query_table import QueryTable
 
 @dataclass(frozen=True)
 class Question:
-    """A one-hop query of any name, for its answers alone."""
+    """A one-hop query with the given answers; its shape can have any name."""
 
     hard: Sequence[int]
     easy: Sequence[int] = ()
@@ -30,25 +30,29 @@ class Question:
 
 
 def table_of(questions: Sequence[Question]) -> QueryTable:
-    """Queries whose relation is their number, so that a runner can tell them apart."""
+    """A query table; the relation of each query is its number, which tells the runner its row."""
     missing = [[1] * len(q.hard) if q.missing is None else q.missing for q in questions]
     counts = [len(q.easy) + len(q.hard) for q in questions]
-    told = [q.answer_count for q in questions]
     return QueryTable(
         shape=tuple(q.shape for q in questions),
-        plans=StepTable.of([plan_of(number, q) for number, q in enumerate(questions)]),
+        plans=StepTable.of([bind(number, q) for number, q in enumerate(questions)]),
         easy=Ragged.of([numbers(q.easy) for q in questions]),
         hard=Ragged.of([numbers(q.hard) for q in questions]),
         missing=Ragged.of([numbers(one) for one in missing]),
-        answer_count=numbers([n if t is None else t for n, t in zip(counts, told, strict=True)]),
+        answer_count=numbers(
+            [
+                stored if question.answer_count is None else question.answer_count
+                for stored, question in zip(counts, questions, strict=True)
+            ]
+        ),
     )
 
 
-def plan_of(relation: int, question: Question) -> Plan:
+def bind(relation: int, question: Question) -> Plan:
     slots = tuple(None if place == question.asked else 0 for place in range(question.arity))
     builder = PlanBuilder()
     attributes = (0,) * (question.arity - 2)
-    builder.projection("x", relation, attributes, slots, question.asked, closed=True)
+    builder.add_projection("x", relation, attributes, slots, question.asked, closed=True)
     return builder.finish()
 
 
@@ -68,11 +72,11 @@ class MatrixScores:
 
 @dataclass(frozen=True)
 class MatrixRunner:
-    """Gives each query the row of the matrix that its relation names."""
+    """Scores each query by the row of the matrix whose number is the query's relation."""
 
     scores: Tensor
     sizes: list[int] = field(default_factory=list)
-    """How large each block was that somebody asked for."""
+    """The size of each block that was requested."""
 
     @property
     def entity_count(self) -> int:

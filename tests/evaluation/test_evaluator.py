@@ -8,7 +8,7 @@ from scorers import MatrixRunner, Question, table_of
 
 from nqe.errors import NqeError
 from nqe.evaluation import evaluate
-from nqe.evaluation.evaluator import block_size
+from nqe.evaluation.evaluator import choose_block_size
 
 
 def test_a_ranking_tells_shape_slot_arity_and_missing_links() -> None:
@@ -74,6 +74,6 @@ def test_what_cannot_be_ranked_is_told() -> None:
     with pytest.raises(NqeError, match="unknown answers 'all'; choose one of hard, easy"):
         evaluate(runner, queries, answers="all")
     with pytest.raises(NqeError, match="a block of 0 scores is too small"):
-        block_size(3, 0)
+        choose_block_size(3, 0)
     with pytest.raises(NqeError, match="unknown tie policy 'lucky'; choose one of realistic"):
-        evaluate(MatrixRunner(torch.zeros(1, 4)), queries).ranks("lucky")
+        evaluate(MatrixRunner(torch.zeros(1, 4)), queries).compute_ranks("lucky")

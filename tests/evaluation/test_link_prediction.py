@@ -9,11 +9,14 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from sample_reports import link_report_of
+from scorers import MatrixRunner, Question, table_of
 from strategies import small_facts
 from torch import Tensor
 
 from nqe.errors import NqeError
-from nqe.evaluation import predict_links
+from nqe.evaluation import Bootstrap, Report, evaluate, predict_links
+from nqe.evaluation.groupings import OF_LINKS
 from nqe.graph import Dataset, Fact
 from nqe.query.step_table import StepTable
 
@@ -91,15 +94,46 @@ def test_every_slot_of_every_fact_is_ranked_among_what_no_split_states(
 ) -> None:
     dataset = Dataset.of(facts)
     report = predict_links(KeyRunner(len(dataset.vocabulary.entities)), dataset)
+    parts = {"all": report.all, **report.group("part")}
     for part, reciprocal in expected(dataset).items():
-        metrics = report.parts[part]
-        assert metrics.count == len(reciprocal)
-        assert metrics.mrr == pytest.approx(np.mean(reciprocal) if reciprocal else 0)
-        hits = np.mean([one >= 1 / 3 for one in reciprocal]) if reciprocal else 0
-        assert metrics.hits[1] == pytest.approx(hits)
+        if not reciprocal:
+            assert part not in parts
+            continue
+        metrics = parts[part]
+        assert metrics.answers == len(reciprocal)
+        assert metrics.mrr == pytest.approx(np.mean(reciprocal))
+        assert metrics["hits@3"] == pytest.approx(np.mean([one >= 1 / 3 for one in reciprocal]))
+        assert metrics["mean_rank"] == pytest.approx(np.mean([1 / one for one in reciprocal]))
 
 
 def test_a_split_that_is_not_there_is_told() -> None:
     dataset = Dataset.of({"train": [Fact("a", "r", "b")]})
     with pytest.raises(NqeError, match="there is no test split; the data set has train"):
         predict_links(KeyRunner(2), dataset)
+
+
+def test_each_answer_has_the_same_weight() -> None:
+    questions = [Question(hard=[0, 1], asked=0), Question(hard=[2], asked=1)]
+    matrix = torch.tensor([[2.0, 0.0, 1.0, 1.0], [3.0, 2.0, 1.0, 0.0]])
+    ranking = evaluate(MatrixRunner(matrix), table_of(questions))
+    report = Report.of(ranking, per="answer", by=OF_LINKS)
+    assert report.all.mrr == pytest.approx((1 + 1 / 3 + 1 / 3) / 3)
+    assert list(report.group("part")) == ["subject_object"]
+
+
+def test_a_report_of_links_has_the_parts_of_the_fact_and_no_other_groups() -> None:
+    report = link_report_of(2, trained_on="train")
+    assert report.is_link_prediction
+    data = report.to_json()
+    assert {name for name in data if name.startswith("by_")} == {"by_part"}
+    assert (data["split"], data["per"], data["trained_on"]) == ("test", "answer", "train")
+    assert data["all"]["mrr"] == 0.75
+    assert data["by_part"]["subject_object"]["answers"] == 1
+    assert data["by_part"]["value"]["mrr"] == 0.5
+    assert Report.from_json(data) == report
+
+
+def test_links_have_intervals_on_request() -> None:
+    dataset = Dataset.of({"train": [Fact("a", "r", "b")], "test": [Fact("b", "r", "a")]})
+    assert predict_links(KeyRunner(2), dataset).all.intervals == {}
+    assert predict_links(KeyRunner(2), dataset, bootstrap=Bootstrap(samples=9)).all.intervals

@@ -13,7 +13,7 @@ from scorers import MatrixRunner, Question, table_of
 
 from nqe.errors import NqeError
 from nqe.evaluation import ranks
-from nqe.evaluation.evaluator import Ranking, block_size, evaluate
+from nqe.evaluation.evaluator import Ranking, choose_block_size, evaluate
 
 TIES = ("optimistic", "realistic", "pessimistic")
 # Few values, so that nearly everything is tied; the infinite ones are legal scores.
@@ -54,7 +54,7 @@ def expected(matrix: torch.Tensor, questions: list[Question]) -> list[tuple[floa
 
 
 def told(ranking: Ranking) -> list[tuple[float, ...]]:
-    columns = [ranking.query, ranking.entity, *(ranking.ranks(ties) for ties in TIES)]
+    columns = [ranking.query, ranking.entity, *(ranking.compute_ranks(ties) for ties in TIES)]
     return list(zip(*(column.tolist() for column in columns), strict=True))
 
 
@@ -77,8 +77,8 @@ def test_comparing_and_sorting_count_alike(
 ) -> None:
     matrix, questions = world
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ranks, "FEW", few)
-        patch.setattr(ranks, "AT_ONCE", 24)
+        patch.setattr(ranks, "FEW_ANSWERS", few)
+        patch.setattr(ranks, "CACHED_SCORES", 24)
         assert told(evaluate(MatrixRunner(matrix), table_of(questions))) == expected(
             matrix, questions
         )
@@ -111,7 +111,7 @@ def test_optimistic_is_at_most_realistic_and_that_at_most_pessimistic(
 ) -> None:
     matrix, questions = world
     ranking = evaluate(MatrixRunner(matrix), table_of(questions))
-    low, middle, high = (ranking.ranks(ties) for ties in TIES)
+    low, middle, high = (ranking.compute_ranks(ties) for ties in TIES)
     assert (low <= middle).all()
     assert (middle <= high).all()
     assert (low >= 1).all()
@@ -122,8 +122,8 @@ def test_constant_scores_give_the_middle_rank(entities: int, right: int, score: 
     matrix = torch.full((1, entities), score)
     ranking = evaluate(MatrixRunner(matrix), table_of([Question(hard=range(right))]))
     wrong = entities - right
-    assert ranking.ranks().tolist() == [1 + wrong / 2] * right
-    assert ranking.ranks("pessimistic").tolist() == [1.0 + wrong] * right
+    assert ranking.compute_ranks().tolist() == [1 + wrong / 2] * right
+    assert ranking.compute_ranks("pessimistic").tolist() == [1.0 + wrong] * right
 
 
 @pytest.mark.parametrize("block", [4, 2**24])
@@ -141,7 +141,7 @@ def test_scores_of_the_wrong_form_are_refused() -> None:
         def entity_count(self) -> int:
             return 5
 
-    with pytest.raises(NqeError, match=r"have the form \(1, 3\)"):
+    with pytest.raises(NqeError, match=r"have the shape \(1, 3\)"):
         evaluate(Narrow(torch.zeros(1, 3)), table_of([Question(hard=[4])]))
 
 
@@ -149,7 +149,7 @@ def test_scores_of_the_wrong_form_are_refused() -> None:
 def test_scores_may_be_of_any_kind_of_number(kind: torch.dtype) -> None:
     matrix = torch.tensor([[3, 1, 2, 2]]).to(kind)
     ranking = evaluate(MatrixRunner(matrix), table_of([Question(hard=[3])]))
-    assert ranking.ranks().tolist() == [2.5]
+    assert ranking.compute_ranks().tolist() == [2.5]
 
 
 def test_ranking_leaves_the_scores_as_they_were() -> None:
@@ -161,7 +161,7 @@ def test_ranking_leaves_the_scores_as_they_were() -> None:
 
 @given(entities=st.integers(1, 10**6), block=st.integers(1, 2**24))
 def test_a_block_is_never_larger_than_told(entities: int, block: int) -> None:
-    queries, columns = block_size(entities, block)
+    queries, columns = choose_block_size(entities, block)
     assert 1 <= queries * columns <= block
     assert columns <= entities
 

@@ -1,19 +1,23 @@
-"""Tables of results in every form, and the picture."""
+"""Tables of results in every format."""
 
 from __future__ import annotations
 
 import csv
 import io
-from pathlib import Path
 
 import pytest
-import torch
-from scorers import MatrixRunner, Question, table_of
+from sample_reports import link_report_of, random_report
 
-from nqe.errors import NqeError
-from nqe.evaluation import Report, evaluate
-from nqe.evaluation.plot import plot
-from nqe.evaluation.result_tables import FORMS, Sheet, escaped, fitting, marked_rows, report_sheets
+from nqe.evaluation import Report
+from nqe.evaluation.result_tables import (
+    FORMS,
+    Sheet,
+    build_link_sheet,
+    build_sheets,
+    escape_latex,
+    mark_best,
+    split_to_width,
+)
 
 SHEET = Sheet(
     "Two_runs & 100% of it",
@@ -25,31 +29,38 @@ SHEET = Sheet(
 
 @pytest.fixture
 def report() -> Report:
-    random = torch.Generator().manual_seed(0)
-    questions = [
-        Question(hard=[0, 1], missing=[1, 2], shape=shape, asked=i % 3, arity=3)
-        for i, shape in enumerate(["1p", "2p", "2in", "Or(P(), P(), P())"] * 5)
-    ]
-    runner = MatrixRunner(torch.randn(20, 60, generator=random))
-    return Report.of(evaluate(runner, table_of(questions)))
+    return random_report()
 
 
 def test_a_table_has_its_shapes_then_its_averages_then_all(report: Report) -> None:
-    [sheet] = report_sheets(report)
+    [sheet] = build_sheets(report)
     names = [row[0] for row in sheet.rows]
     assert names == ["1p", "2p", "2in", "Or(P(), P(), P())", "AVG_p", "AVG_n", "all"]
     assert sheet.columns[:4] == ("shape", "MRR", "95% from", "to")
-    assert "hard answers, per query, realistic ties" in sheet.title
+    assert sheet.title == "By shape on valid (hard answers, per query, realistic ties, %)"
     assert sheet.rows[0][1] == round(100 * report.groups["shape"]["1p"].mrr, 2)
 
 
 def test_there_is_a_table_for_each_group_asked_for(report: Report) -> None:
-    sheets = report_sheets(report, ("slot", "arity", "missing"))
+    sheets = build_sheets(report, ("slot", "arity", "missing"))
     assert [sheet.columns[0] for sheet in sheets] == ["slot", "arity", "missing links"]
 
 
+def test_link_prediction_has_a_row_for_each_part_of_the_fact_and_one_for_all() -> None:
+    sheet = build_link_sheet(link_report_of(2, trained_on="train,valid"))
+    assert sheet.title == (
+        "Link prediction on test, trained on train,valid (per answer, realistic ties, %)"
+    )
+    assert sheet.columns == ("slots", "MRR", "Hits@1", "Hits@3", "Hits@10", "answers")
+    assert sheet.rows == (
+        ("all", 75.0, 50.0, 100.0, 100.0, 2),
+        ("subject/object", 100.0, 100.0, 100.0, 100.0, 1),
+        ("value", 50.0, 0.0, 100.0, 100.0, 1),
+    )
+
+
 def test_csv_comes_back_as_it_was(report: Report) -> None:
-    [sheet] = report_sheets(report)
+    [sheet] = build_sheets(report)
     header, *rows = csv.reader(io.StringIO(FORMS["csv"](sheet)))
     assert tuple(header) == sheet.columns
     assert [row[0] for row in rows] == [row[0] for row in sheet.rows]
@@ -75,38 +86,25 @@ def test_latex_escapes_its_signs_and_marks_the_best() -> None:
     assert [line for line in lines if "rule" in line] == [r"\toprule", r"\midrule", r"\bottomrule"]
 
 
-def test_every_sign_that_latex_reads_is_escaped() -> None:
-    assert escaped(r"\~^&%$#_{}") == (
+def test_every_sign_that_latex_reads_is_escape_latex() -> None:
+    assert escape_latex(r"\~^&%$#_{}") == (
         r"\textbackslash{}\textasciitilde{}\textasciicircum{}\&\%\$\#\_\{\}"
     )
 
 
 def test_on_a_terminal_the_best_has_a_star() -> None:
-    assert marked_rows(SHEET) == [("a|b_c", "50.00*", None), ("d*e", 7.125, 3)]
+    assert mark_best(SHEET) == [("a|b_c", "50.00*", None), ("d*e", 7.125, 3)]
 
 
 def test_a_wide_table_is_parted_to_fit_a_terminal() -> None:
     columns = ("run", *(f"c{number}" for number in range(9)))
     rows = tuple((name, *(10.0 * number for number in range(9))) for name in ("a", "b"))
     sheet = Sheet("wide", columns, rows, frozenset({(1, 1), (0, 9)}))
-    parts = fitting(sheet, 40)
+    parts = split_to_width(sheet, 40)
     assert [name for part in parts for name in part.columns[1:]] == list(columns[1:])
     assert {part.columns[0] for part in parts} == {"run"}
     assert len(parts) == 3
     assert parts[0].best == {(1, 1)}
     assert parts[-1].best == {(0, len(parts[-1].columns) - 1)}
-    assert fitting(sheet, 10**9) == [sheet]
-    assert len(fitting(sheet, 1)) == 9
-
-
-@pytest.mark.parametrize(("ending", "sign"), [("png", b"\x89PNG"), ("svg", b"<?xml")])
-def test_a_picture_is_drawn(report: Report, tmp_path: Path, ending: str, sign: bytes) -> None:
-    path = tmp_path / f"mrr.{ending}"
-    plot(report, path)
-    assert path.read_bytes().startswith(sign)
-
-
-def test_a_picture_of_no_known_form_is_refused(report: Report, tmp_path: Path) -> None:
-    with pytest.raises(NqeError, match=r"cannot be written as 'txt'; end the name in \.png"):
-        plot(report, tmp_path / "mrr.txt")
-    assert list(tmp_path.iterdir()) == []
+    assert split_to_width(sheet, 10**9) == [sheet]
+    assert len(split_to_width(sheet, 1)) == 9

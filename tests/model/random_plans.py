@@ -34,7 +34,9 @@ def _add(draw: st.DrawFn, builder: PlanBuilder, room: int) -> int:
         return _add_projection(draw, builder, room)
     least, most = {Op.NOT: (1, 1), Op.ANY: (0, 0)}.get(op, (2, 4))
     count = draw(st.integers(least, most))
-    return builder.connective(op, "x", tuple(_add(draw, builder, room - 1) for _ in range(count)))
+    return builder.add_connective(
+        op, "x", tuple(_add(draw, builder, room - 1) for _ in range(count))
+    )
 
 
 def _add_projection(draw: st.DrawFn, builder: PlanBuilder, room: int) -> int:
@@ -46,7 +48,7 @@ def _add_projection(draw: st.DrawFn, builder: PlanBuilder, room: int) -> int:
         None if slot == asked or slot in filled else draw(entities) for slot in range(arity)
     )
     attributes = tuple(draw(relations) for _ in range(arity - 2))
-    return builder.projection(
+    return builder.add_projection(
         "x", draw(relations), attributes, slots, asked, draw(st.booleans()), inputs
     )
 
@@ -58,17 +60,17 @@ def atom(
     builder = PlanBuilder()
     slots = tuple(None if slot == asked else (slot + shift) % ENTITY_COUNT for slot in range(arity))
     attributes = tuple((slot + shift) % RELATION_COUNT for slot in range(arity - 2))
-    builder.projection("x", relation, attributes, slots, asked, closed)
+    builder.add_projection("x", relation, attributes, slots, asked, closed)
     return builder.finish()
 
 
 def longest() -> Plan:
     """An atom as long as WD50K's longest, with another one's answers in its last slot."""
     builder = PlanBuilder()
-    below = builder.projection("y", 1, (), (3, None), 1, False)
+    below = builder.add_projection("y", 1, (), (3, None), 1, False)
     attributes = tuple(place % RELATION_COUNT for place in range(65))
     slots: tuple[int | None, ...] = (None, *(place % ENTITY_COUNT for place in range(65)), None)
-    builder.projection("x", 2, attributes, slots, 0, True, ((66, below),))
+    builder.add_projection("x", 2, attributes, slots, 0, True, ((66, below),))
     return builder.finish()
 
 
@@ -79,12 +81,12 @@ def negated(op: Op, plans: Sequence[Plan]) -> Plan:
     for plan in plans:
         step = plan.target
         inputs.append(
-            builder.projection(
+            builder.add_projection(
                 "x", step.relation, step.attributes, step.slots, step.asked, step.closed
             )
         )
-    joined = builder.connective(op, "x", tuple(inputs))
-    builder.connective(Op.NOT, "x", (joined,))
+    joined = builder.add_connective(op, "x", tuple(inputs))
+    builder.add_connective(Op.NOT, "x", (joined,))
     return builder.finish()
 
 

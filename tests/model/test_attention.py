@@ -19,7 +19,7 @@ HEADS, HEAD_WIDTH = 2, 2
 
 def projections_of(*arities: int) -> Projections:
     plans = [atom(arity, number % arity) for number, arity in enumerate(arities)]
-    projections = Batch.of(plans).levels[0].projections
+    projections = Batch.of(StepTable.of(plans)).levels[0].projections
     assert projections is not None
     return projections
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import torch
-from random_plans import atom, mixed
+from random_plans import atom, mixed, negated
 
 from nqe.model.batch import Batch
+from nqe.query.plan import Op
 from nqe.query.step_table import StepTable
 
 
@@ -45,3 +48,12 @@ def test_a_batch_moves_to_a_device_with_all_its_tensors() -> None:
     # A batch on another device is not mistaken for one on the CPU.
     with pytest.raises(NotImplementedError, match="meta"):
         moved.to("cpu")
+
+
+@pytest.mark.parametrize("position", [0, 2, 3])
+def test_an_unknown_operator_is_refused(position: int) -> None:
+    table = StepTable.of([negated(Op.AND, [atom(2), atom(3)])])
+    op = table.op.copy()
+    op[position] = 99
+    with pytest.raises(ValueError, match="unknown operator 99 in a plan"):
+        Batch.of(replace(table, op=op))

@@ -18,9 +18,10 @@ from small_models import HETEROGENEITIES, small_model, small_settings
 from nqe.errors import NqeError, StorageError
 from nqe.graph import Dataset, Description, Fact
 from nqe.model import Model, NQEModel, checkpoint, from_pretrained, load, save_pretrained
-from nqe.model.checkpoint import RUN, Card, checkpoint_of, run_manifest
+from nqe.model.checkpoint import Card
+from nqe.run_folders import RUN, checkpoint_of, run_manifest
 from nqe.settings import RunSettings, to_json
-from nqe.training.run_folder import Run
+from nqe.training.run_folder import RunFolder
 
 FACTS = [Fact(f"e{n}", f"r{n % 5}", f"e{n + 1}", (("r0", "e3"),)) for n in range(11)]
 DATASET = Dataset.of({"train": FACTS}).describe({"e1": Description("One", "a number", ("uno",))})
@@ -234,7 +235,7 @@ def test_a_run_stands_for_its_best_checkpoint_or_else_its_last(tmp_path: Path) -
     assert manifest is not None
     assert manifest["dataset"] == "atlas"
     assert run_manifest(run / "best") is None
-    assert Run.old(run).settings == RunSettings()
+    assert RunFolder.open(run).settings == RunSettings()
 
 
 def test_a_run_without_checkpoints_says_so(tmp_path: Path) -> None:

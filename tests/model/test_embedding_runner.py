@@ -37,5 +37,5 @@ def test_a_runner_refuses_queries_of_a_larger_graph() -> None:
     table = closed_queries(graph.facts)
     with pytest.raises(NqeError, match="entity number 20 is not one of the model's 12"):
         EmbeddingRunner(small_model()).run(table.plans)
-    scores = EmbeddingRunner(small_model()).run(table.take(np.arange(3)).plans)
+    scores = EmbeddingRunner(small_model()).run(table.plans.take(np.arange(3)))
     assert scores.block(2, 7).shape == (3, 5)

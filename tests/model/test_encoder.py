@@ -17,9 +17,9 @@ from nqe.query.step_table import StepTable
 def nested() -> Plan:
     """A projection of projections: P(P(), P())."""
     builder = PlanBuilder()
-    first = builder.projection("y", 1, (), (3, None), 1, False)
-    second = builder.projection("z", 2, (4, 4), (None, 1, 2, 2), 0, True)
-    builder.projection("x", 0, (1,), (None, None, None), 2, True, ((0, first), (1, second)))
+    first = builder.add_projection("y", 1, (), (3, None), 1, False)
+    second = builder.add_projection("z", 2, (4, 4), (None, 1, 2, 2), 0, True)
+    builder.add_projection("x", 0, (1,), (None, None, None), 2, True, ((0, first), (1, second)))
     return builder.finish()
 
 
@@ -55,7 +55,7 @@ def test_vectors_and_all_gradients_are_those_of_the_equations(kind: str, layers:
 def test_a_layer_gives_every_element_what_the_equations_say(kind: str) -> None:
     model = small_model(heterogeneity=kind, heads=4).double()
     layer = model.encoder.layers[0]
-    projections = Batch.of([atom(4)]).levels[0].projections
+    projections = Batch.of(StepTable.of([atom(4)])).levels[0].projections
     assert projections is not None
     elements = torch.randn(7, 8, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
     # Entities come before relations in a level; in a fact they take turns.

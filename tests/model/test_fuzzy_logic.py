@@ -14,12 +14,13 @@ from small_models import small_model
 from torch import Tensor
 
 from nqe.model import LOGICS, Logic
+from nqe.model.fuzzy_logic import connect
 from nqe.query.plan import Op
 from nqe.query.step_table import StepTable
 
 T_NORMS = ("product", "godel", "lukasiewicz")
-by_logic = pytest.mark.parametrize("logic", [LOGICS[name]() for name in T_NORMS], ids=T_NORMS)
-by_any_logic = pytest.mark.parametrize("logic", [one() for one in LOGICS.values()], ids=LOGICS)
+by_logic = pytest.mark.parametrize("logic", [LOGICS[name] for name in T_NORMS], ids=T_NORMS)
+by_any_logic = pytest.mark.parametrize("logic", LOGICS.values(), ids=LOGICS)
 WIDTH = 3
 # 0, 1 and what is next to them come often.
 truth = st.one_of(st.sampled_from([0.0, 1.0, 0.5, 1e-7, 1 - 1e-7]), st.floats(0, 1, width=32))
@@ -134,21 +135,21 @@ def test_gradients_are_finite_even_at_0_and_1(logic: Logic, values: Tensor) -> N
 @given(values=inputs(1, 5))
 def test_disjunction_of_the_product_logic_is_the_papers_sum(values: Tensor) -> None:
     expected = inclusion_exclusion(list(values[0]))
-    torch.testing.assert_close(LOGICS["product"]().disjoin(values)[0], expected)
+    torch.testing.assert_close(LOGICS["product"].disjoin(values)[0], expected)
 
 
 @pytest.mark.parametrize("name", LOGICS)
 @given(values=inputs(2, 5))
 @settings(max_examples=30)
 def test_many_inputs_give_what_two_at_a_time_give(name: str, values: Tensor) -> None:
-    logic = LOGICS[name]()
+    logic = LOGICS[name]
     torch.testing.assert_close(logic.conjoin(values)[0], CONJOIN[name](list(values[0])))
     torch.testing.assert_close(logic.disjoin(values)[0], DISJOIN[name](list(values[0])))
 
 
 @given(values=inputs())
 def test_the_mean_is_blind_to_the_logic(values: Tensor) -> None:
-    mean = LOGICS["mean"]()
+    mean = LOGICS["mean"]
     torch.testing.assert_close(mean.conjoin(values), values.mean(1))
     torch.testing.assert_close(mean.disjoin(values), values.mean(1))
     assert torch.equal(mean.negate(values), values)
@@ -163,3 +164,23 @@ def test_a_logic_blind_model_takes_not_and_for_or() -> None:
     torch.testing.assert_close(results[0], results[1])
     torch.testing.assert_close(results[0, 3], results[0, 2])
     torch.testing.assert_close(results[0, 2], results[0, :2].mean(0))
+
+
+@by_any_logic
+@given(values=inputs(1, 4))
+@settings(max_examples=20)
+def test_a_connective_is_computed_by_its_own_operation(logic: Logic, values: Tensor) -> None:
+    assert torch.equal(connect(logic, Op.AND, values), logic.conjoin(values))
+    assert torch.equal(connect(logic, Op.OR, values), logic.disjoin(values))
+    assert torch.equal(connect(logic, Op.NOT, values), logic.negate(values[:, 0]))
+
+
+@pytest.mark.parametrize("op", [Op.PROJECTION, Op.ANY])
+def test_what_is_not_a_connective_is_refused(op: Op) -> None:
+    with pytest.raises(ValueError, match=f"{op.word} is not a connective; use And, Or or Not"):
+        connect(LOGICS["product"], op, torch.zeros(1, 1, WIDTH))
+
+
+def test_an_unknown_operator_is_not_taken_for_a_negation() -> None:
+    with pytest.raises(AssertionError, match="99"):
+        connect(LOGICS["product"], 99, torch.zeros(1, 1, WIDTH))  # type: ignore[arg-type]

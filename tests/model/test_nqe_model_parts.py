@@ -62,7 +62,7 @@ class Hamacher:
 @pytest.fixture
 def own_model(monkeypatch: pytest.MonkeyPatch) -> NQEModel:
     monkeypatch.setitem(ENCODERS, "mean", MeanEncoder)
-    monkeypatch.setitem(LOGICS, "hamacher", Hamacher)
+    monkeypatch.setitem(LOGICS, "hamacher", Hamacher())
     settings = small_settings(encoder="mean", logic="hamacher")
     return NQEModel(settings, ENTITY_COUNT, RELATION_COUNT)
 

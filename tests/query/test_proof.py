@@ -1,26 +1,26 @@
-"""Proofs: the facts named are facts of the graph, and they alone give the answer."""
+"""Proofs: every answer has one, and the facts that it names suffice for the answer."""
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
-from formulas import positive_queries, queries
 from hypothesis import given
-from test_exact import FILMS, fact_lists, graph_of
+from query_cases import FILMS, fact_lists, graph_of, positive_queries, queries
 
 from nqe.errors import NqeError
 from nqe.graph import Fact, Graph
 from nqe.query import Query, execute
 from nqe.query.plan import Op
-from nqe.query.proof import Proof
+from nqe.query.reason import Reason
 
 
 @given(fact_lists, positive_queries())
-def test_the_facts_of_a_proof_are_enough_for_the_answer(facts: list[Fact], query: Query) -> None:
+def test_the_facts_of_a_proof_suffice_for_the_answer(facts: list[Fact], query: Query) -> None:
     graph = graph_of(facts)
     result = execute(query, graph)
     for entity in result.answers.tolist():
         rows = sorted(set(result.proof(entity).rows))
-        alone = Graph(graph.vocabulary, graph.facts.take(_rows(rows)).to_canonical())
+        alone = Graph(graph.vocabulary, graph.facts.take(np.array(rows)).to_canonical())
         assert entity in execute(result.plan, alone).sets[-1]
 
 
@@ -34,20 +34,14 @@ def test_every_answer_has_a_proof_that_covers_its_plan(facts: list[Fact], query:
         _check(proof)
 
 
-def _check(proof: Proof) -> None:
+def _check(proof: Reason) -> None:
     assert (proof.row is not None) == (proof.op == Op.PROJECTION)
     assert bool(proof.parts) <= (proof.op not in (Op.NOT, Op.ANY))
     for part in proof.parts:
         _check(part)
 
 
-def _rows(rows: list[int]):
-    import numpy as np
-
-    return np.array(rows, dtype=np.int64)
-
-
-def test_a_proof_reads_as_the_reasons_step_by_step() -> None:
+def test_a_proof_is_shown_step_by_step() -> None:
     result = execute(
         "?x: award(?x, Prize; with: ?y) and born(?y, Oslo) and not born(?x, Oslo)", Graph.of(FILMS)
     )
@@ -57,11 +51,21 @@ def test_a_proof_reads_as_the_reasons_step_by_step() -> None:
         "    ?y = Bob: stated (Bob, born, Oslo)",
         "  ?x = Ann: no facts give born(Ann, Oslo)",
     ]
-    told = result.proof("Ann").to_json()
-    assert told["because"][0]["fact"]["subject"] == "Ann"
-    assert told["because"][1]["absent"] == "born(Ann, Oslo)"
+    data = result.proof("Ann").to_json()
+    assert data["because"][0]["fact"]["subject"] == "Ann"
+    assert data["because"][1]["absent"] == "born(Ann, Oslo)"
 
 
-def test_what_is_no_answer_has_no_proof() -> None:
+def test_a_proof_is_a_reason_in_which_everything_is_certain() -> None:
+    proof = execute("?x: award(?x, Prize; with: ?y) and born(?y, Oslo)", Graph.of(FILMS)).proof(
+        "Ann"
+    )
+    assert proof.certain
+    assert proof.stated
+    assert proof.weakest() is None
+    assert proof.to_json()["atom"] == "award(Ann, Prize; with: ?y)"
+
+
+def test_an_entity_that_is_not_an_answer_has_no_proof() -> None:
     with pytest.raises(NqeError, match="Bob is not an answer"):
         execute("?x: born(?x, Rome)", Graph.of(FILMS)).proof("Bob")

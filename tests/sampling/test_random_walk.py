@@ -12,7 +12,7 @@ import nqe
 from nqe.graph import Graph
 from nqe.query import SHAPES, execute
 from nqe.query.plan import Op
-from nqe.query.shapes import POSITIVE, parse_shape
+from nqe.query.shapes import POSITIVE, Shape, parse_shape
 from nqe.sampling import Walker
 
 
@@ -63,3 +63,8 @@ def test_only_the_slots_allowed_are_asked(atlas: Graph) -> None:
 def test_a_shape_that_no_fact_can_fill_is_not_drawn() -> None:
     graph = Graph.of([nqe.Fact("a", "r", "b")])
     assert Walker(graph).draw(parse_shape("3cp"), np.random.default_rng(0)) is None
+
+
+def test_a_shape_with_an_unknown_operator_is_an_error(atlas: Graph) -> None:
+    with pytest.raises(ValueError, match="unknown operator 'Xor'"):
+        Walker(atlas).draw(Shape("And", (Shape("P"), Shape("Xor"))), np.random.default_rng(0))

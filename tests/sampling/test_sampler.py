@@ -19,11 +19,16 @@ from nqe.graph.pattern import Kind
 from nqe.graph.ragged import Ragged
 from nqe.query import SHAPES, Plan, bind, execute
 from nqe.query.plan import Op
-from nqe.query.shapes import parse_shape
-from nqe.sampling import QuerySet, load_queries, preset, read_queries, sample, sampler, save_queries
-from nqe.sampling.collector import most_links
-from nqe.sampling.sampler import WORLDS
-from nqe.sampling.signature import repeats_itself, signature
+from nqe.sampling import (
+    QuerySet,
+    choose_preset,
+    load_queries,
+    read_queries,
+    sample,
+    save_queries,
+    worker,
+)
+from nqe.sampling.signature import repeats_itself, signature_of
 from nqe.settings import SamplingSettings
 
 FEW = SamplingSettings(train=5, valid=3, test=3)
@@ -40,11 +45,6 @@ def atlas() -> Dataset:
 @pytest.fixture(scope="module")
 def sampled(atlas: Dataset) -> QuerySet:
     return sample(atlas, SamplingSettings(train=40, valid=10, test=10), workers=1)
-
-
-def worlds(dataset: Dataset, split: str) -> tuple[Graph, Graph]:
-    full, known = WORLDS[split]
-    return dataset.known(full), dataset.known(known or "none")
 
 
 def least_missing(plan: Plan, number: int, entity: int, full: Graph, known: Graph) -> float:
@@ -96,13 +96,13 @@ def test_easy_hard_and_missing_links_are_those_of_enumeration(
     wanted = SamplingSettings(shapes=(shape,), train=2, valid=2, test=2, match=match, seed=seed)
     with pytest.MonkeyPatch.context() as patch:
         # Small graphs are soon exhausted; long blocks would only try in vain.
-        patch.setattr(sampler, "TRIES", 40)
+        patch.setattr(worker, "WALKS", 40)
         try:
             queries = sample(dataset, wanted, workers=1)
         except NqeError:
             assume(False)
     for split, table in queries.splits.items():
-        full, known = worlds(dataset, split)
+        full, known = dataset.full_for(split), dataset.known_for(split)
         for row in range(len(table)):
             plan = table.plans.plan(row)
             answers = execute(plan, full).answers.tolist()
@@ -131,7 +131,7 @@ def test_every_shape_gets_what_was_asked_for_with_hard_answers(sampled: QuerySet
 
 def test_validation_and_test_share_no_query_and_none_repeats(sampled: QuerySet) -> None:
     signatures = {
-        split: [signature(table.plans.plan(row)) for row in range(len(table))]
+        split: [signature_of(table.plans.plan(row)) for row in range(len(table))]
         for split, table in sampled.splits.items()
     }
     for each in signatures.values():
@@ -215,7 +215,9 @@ def test_a_negative_number_is_told_as_damage(sampled: QuerySet, tmp_path: Path, 
 
 
 def test_object_slots_alone_are_asked_in_the_preset_of_starqe(atlas: Dataset) -> None:
-    wanted = SamplingSettings(**{**vars(preset("wd50k-qe")), "train": 5, "valid": 2, "test": 2})
+    wanted = SamplingSettings(
+        **{**vars(choose_preset("wd50k-qe")), "train": 5, "valid": 2, "test": 2}
+    )
     queries = sample(atlas, wanted, workers=1)
     for table in queries.splits.values():
         for row in range(len(table)):
@@ -301,8 +303,8 @@ def test_an_unknown_setting_lists_the_known_ones(name: str) -> None:
 def test_the_order_of_parts_does_not_make_another_query(atlas: Dataset) -> None:
     one = bind("?x: borders(?x, France) and speaks(?x, German)", atlas.vocabulary)
     other = bind("?x: speaks(?x, German) and borders(?x, France)", atlas.vocabulary)
-    assert signature(one) == signature(other)
-    assert signature(one) != signature(bind("?x: borders(?x, France)", atlas.vocabulary))
+    assert signature_of(one) == signature_of(other)
+    assert signature_of(one) != signature_of(bind("?x: borders(?x, France)", atlas.vocabulary))
     assert repeats_itself(bind("?x: borders(?x, France) and borders(?x, France)", atlas.vocabulary))
 
 
@@ -311,16 +313,11 @@ def test_validation_and_test_are_drawn_alike(atlas: Dataset) -> None:
     wanted = SamplingSettings(shapes=("2p",), train=0, valid=20, test=40)
     alone = SamplingSettings(shapes=("2p",), train=0, valid=20, test=40, seed=7)
     first, other = (sample(atlas, one, workers=1).splits for one in (wanted, alone))
-    of_first = {signature(first["valid"].plans.plan(row)) for row in range(20)}
-    of_other = {signature(other["test"].plans.plan(row)) for row in range(40)}
+    of_first = {signature_of(first["valid"].plans.plan(row)) for row in range(20)}
+    of_other = {signature_of(other["test"].plans.plan(row)) for row in range(40)}
     assert not of_first & of_other
 
 
 def test_balancing_starves_no_shape(atlas: Dataset) -> None:
     wanted = SamplingSettings(shapes=("2u", "2in"), train=0, valid=0, test=8, balance="missing")
     assert sample(atlas, wanted, workers=1).splits["test"].shape == ("2u",) * 8 + ("2in",) * 8
-
-
-def test_the_most_links_of_a_shape_are_those_of_one_proof() -> None:
-    found = {name: most_links(parse_shape(name)) for name in ("3p", "2u", "2in", "3cp", "pni")}
-    assert found == {"3p": 3, "2u": 1, "2in": 1, "3cp": 4, "pni": 1}

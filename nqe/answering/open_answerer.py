@@ -1,0 +1,48 @@
+"""Opening a graph or a RUN as an answerer: what the command line, the server and Python use."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from nqe.answering.answerer import Answerer
+from nqe.answering.open_graph import open_dataset
+from nqe.graph.dataset import Dataset
+from nqe.graph.graph import Graph
+from nqe.query.exact import MAX_BINDINGS
+from nqe.run_folders import is_run
+
+if TYPE_CHECKING:
+    from nqe.answering.hybrid import HybridOptions
+
+
+def open(
+    place: str | Path,
+    *,
+    graph: str | Path | Graph | Dataset | None = None,
+    facts: str = "all",
+    logic: str | None = None,
+    options: HybridOptions | None = None,
+    device: str = "auto",
+    max_bindings: int | None = MAX_BINDINGS,
+) -> Answerer:
+    """An answerer for a graph folder or `atlas` (exact, without PyTorch), or for a RUN.
+
+    `graph` replaces the graph that a RUN was trained on: where it is now, or one with more facts.
+    """
+    source = graph if isinstance(graph, Graph | Dataset) else None
+    if not is_run(Path(place)):
+        dataset = open_dataset(place if graph is None else str(graph)) if source is None else source
+        return Answerer(dataset, facts=facts, max_bindings=max_bindings)
+    from nqe.answering.open_run import OpenedRun
+
+    run = OpenedRun.load(place, device)
+    return Answerer(
+        source or run.dataset(None if graph is None else str(graph)),
+        run.model,
+        facts=facts,
+        calibration=run.calibration,
+        logic=logic,
+        options=options,
+        max_bindings=max_bindings,
+    )

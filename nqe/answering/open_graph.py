@@ -1,0 +1,47 @@
+"""Opening the data set of a graph folder, of a RUN, or of the embedded graph `atlas`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from nqe.demo import NAME, demo_dataset
+from nqe.errors import NqeError, StorageError
+from nqe.graph.dataset import Dataset
+from nqe.run_folders import CHECKPOINT, checkpoint_of, is_run, run_manifest
+
+
+def open_dataset(place: str | Path) -> Dataset:
+    """The data set of a graph folder, the one a RUN was trained on, or `atlas`."""
+    path = Path(place)
+    if str(place) == NAME and not path.exists():
+        return demo_dataset()
+    if path.exists() and not path.is_dir():
+        raise StorageError(f"{place}: a file, not a graph folder; make one with `nqe import`")
+    return open_trained_dataset(place) if is_run(path) else Dataset.load(path)
+
+
+def open_trained_dataset(run: str | Path) -> Dataset:
+    """The data set that the model of a RUN or checkpoint was trained on."""
+    name, fingerprint = trained_dataset(run)
+    if name is None:
+        raise NqeError(f"{run}: does not say where its graph is; name it with --graph")
+    try:
+        dataset = open_dataset(name)
+    except StorageError as error:
+        if Path(name).exists():
+            raise
+        raise StorageError(
+            f"{run}: its graph {name} is not here any more; say with --graph where it is"
+        ) from error
+    if fingerprint not in (None, dataset.fingerprint):
+        raise NqeError(
+            f"{name}: not the graph any more (fingerprint {dataset.fingerprint}) that {run} was "
+            f"trained on ({fingerprint}); say with --graph which to use"
+        )
+    return dataset
+
+
+def trained_dataset(run: str | Path) -> tuple[str | None, str | None]:
+    """The place and the fingerprint of the data set that a RUN or checkpoint names."""
+    manifest = run_manifest(run) or CHECKPOINT.read_manifest(checkpoint_of(Path(run)))
+    return manifest.get("dataset"), manifest.get("fingerprint")

@@ -1,0 +1,140 @@
+"""The command `nqe ask`: answer a question, or every question of a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from nqe.cli.options import (
+    DeviceOption,
+    FactsOption,
+    GraphOption,
+    JsonOption,
+    PlaceArgument,
+    check_among,
+    refuse_options,
+)
+from nqe.errors import NqeError
+
+if TYPE_CHECKING:
+    from nqe.answering import Answerer
+
+PART_FAILED = 1
+
+
+def add_to(app: typer.Typer) -> None:
+    """Register the command."""
+    app.command()(ask)
+
+
+def ask(
+    place: PlaceArgument,
+    query: Annotated[
+        str | None, typer.Argument(metavar="[QUERY]", help="A query, as ?x: p(?x, a).")
+    ] = None,
+    mode: Annotated[
+        str | None,
+        typer.Option(
+            "--mode", help="exact (stated facts), embedding or hybrid; hybrid by default for a RUN."
+        ),
+    ] = None,
+    facts: FactsOption = "all",
+    top: Annotated[
+        int | None, typer.Option("--top", min=1, help="Answers to show; 10 by default for a RUN.")
+    ] = None,
+    threshold: Annotated[
+        float | None,
+        typer.Option("--threshold", help="All answers with at least this probability, 0 to 1."),
+    ] = None,
+    among: Annotated[
+        str | None, typer.Option("--among", help="Keep only answers that also answer this query.")
+    ] = None,
+    predicted_only: Annotated[
+        bool, typer.Option("--predicted-only", help="Only answers that no facts give.")
+    ] = False,
+    steps: Annotated[bool, typer.Option("--steps", help="Show the set of every step.")] = False,
+    proof: Annotated[bool, typer.Option("--proof", help="Show why each is an answer.")] = False,
+    file: Annotated[
+        str | None, typer.Option("--file", help="Ask one query per line of a file, or of -.")
+    ] = None,
+    output: Annotated[
+        str | None,
+        typer.Option("-o", "--output", help="Write the answers of --file to a .jsonl or .parquet."),
+    ] = None,
+    max_bindings: Annotated[
+        int | None,
+        typer.Option("--max-bindings", min=1, help="The number of facts a step may look at."),
+    ] = None,
+    graph: GraphOption = None,
+    device: DeviceOption = "auto",
+    as_json: JsonOption = False,
+) -> None:
+    """Answer a logical question from stated facts and, with a RUN, from a model's predictions.
+
+    Example: nqe ask atlas '?x: borders(?x, France) and not speaks(?x, German)'
+
+    A GRAPH gives what its facts state, a RUN also what its model predicts, with probabilities;
+    `nqe explain` shows why. Python: nqe.open(place).answer(query).
+    """
+    from nqe.answering import Request
+    from nqe.cli.ask_file import check_output, print_file, write_file
+    from nqe.cli.open_run import find_among
+    from nqe.cli.print_answers import AnswerPrinter
+
+    if (query is None) == (file is None):
+        raise NqeError("ask needs a query, or --file with one query per line; give one of them")
+    if output is not None:
+        if file is None:
+            raise NqeError("-o is for the answers of many queries; name a file of them with --file")
+        refuse_options("with -o", steps=steps, proof=proof)
+        check_output(output)
+    answerer = _open(place, mode, threshold, facts, graph, device, max_bindings, proof)
+    allowed = find_among(answerer, among)
+    request = Request("", mode, top, threshold, allowed, predicted_only=predicted_only)
+    printer = AnswerPrinter(answerer, request, steps=steps, proof=proof, as_json=as_json)
+    if file is None:
+        assert query is not None
+        printer.print(query, printer.answer([query])[0])
+        failed = 0
+    elif output is None:
+        failed = print_file(printer, file)
+    else:
+        failed = write_file(printer, file, output)
+    raise typer.Exit(PART_FAILED if failed else 0)
+
+
+def _open(
+    place: str,
+    mode: str | None,
+    threshold: float | None,
+    facts: str,
+    graph: str | None,
+    device: str,
+    max_bindings: int | None,
+    proof: bool,
+) -> Answerer:
+    """Open the graph or the RUN, after refusing options that it has no use for."""
+    from nqe.answering import MODES
+    from nqe.answering import open as open_answerer
+    from nqe.answering.open_graph import open_dataset
+    from nqe.answering.request import EXACT, HYBRID
+    from nqe.cli.open_run import note_calibration
+    from nqe.query.exact import MAX_BINDINGS
+    from nqe.run_folders import is_run
+
+    check_among("mode", mode or EXACT, MODES)
+    if is_run(Path(place)):
+        refuse_options("with a RUN", max_bindings=max_bindings)
+        if proof and mode != EXACT:
+            raise NqeError("--proof shows facts alone; `nqe explain` shows why a RUN answers so")
+        answerer = open_answerer(place, graph=graph, facts=facts, device=device)
+        if mode in (None, HYBRID):
+            note_calibration(place, answerer)
+        return answerer
+    if mode not in (None, EXACT):
+        open_dataset(place)  # refuses a place where there is no graph
+        raise NqeError(f"{place}: a graph, not a model, which --mode {mode} needs; give a RUN")
+    refuse_options("with a graph", "give a RUN or leave it out", threshold=threshold, graph=graph)
+    return open_answerer(place, facts=facts, max_bindings=max_bindings or MAX_BINDINGS)

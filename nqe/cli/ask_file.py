@@ -1,0 +1,165 @@
+"""Answering every query of a file: printed, or written as JSON Lines or Parquet."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from nqe.cli import printing
+from nqe.errors import NqeError, StorageError
+from nqe.files import new_file
+
+if TYPE_CHECKING:
+    from nqe.answering.answerer import Outcome
+    from nqe.cli.print_answers import AnswerPrinter
+
+Line = tuple[int, str]
+Row = tuple[int, dict[str, Any]]
+
+
+def print_file(printer: AnswerPrinter, file: str) -> int:
+    """Print the answers of every query of a file; the number of queries that failed."""
+    failed = 0
+    for number, query, outcome in _outcomes(printer, _lines(file)):
+        try:
+            if not printer.as_json:
+                printing.heading(query)
+            printer.print(query, outcome)
+        except NqeError as error:
+            failed += 1
+            if printer.as_json:
+                printing.json_line({"query": query, "error": str(error)})
+            printing.note(f"nqe: {file}:{number}: {error}")
+    return failed
+
+
+def write_file(printer: AnswerPrinter, file: str, output: str) -> int:
+    """Write the answers of every query to a file, which appears only when it is complete."""
+    from nqe.cli.progress import ProgressBar
+
+    path = check_output(output)
+    lines = list(_lines(file))
+    failed = 0
+    with (
+        new_file(path) as temporary,
+        WRITERS[path.suffix](temporary) as write,
+        ProgressBar("queries") as progress,
+    ):
+        progress.start("answering", len(lines))
+        for done, (number, query, outcome) in enumerate(_outcomes(printer, lines), start=1):
+            write((number, _row(printer, query, outcome)))
+            progress.update(done, done)
+            if isinstance(outcome, NqeError):
+                failed += 1
+                printing.note(f"nqe: {file}:{number}: {outcome}")
+    answered = len(lines) - failed
+    printing.note(f"{output}: written, {answered:,} of {len(lines):,} queries answered")
+    return failed
+
+
+def _row(printer: AnswerPrinter, query: str, outcome: Outcome) -> dict[str, Any]:
+    if isinstance(outcome, NqeError):
+        return {"query": query, "error": str(outcome)}
+    answers = printer.to_json(query, outcome)["answers"]
+    return {"query": query, "mode": printer.mode, "answers": answers}
+
+
+def check_output(output: str) -> Path:
+    """The file to write answers to; refused before any work is done if its format is unknown."""
+    path = Path(output)
+    if path.suffix not in WRITERS:
+        raise NqeError(
+            f"{output}: not a known format of answers; end the name in {' or '.join(WRITERS)}"
+        )
+    if path.is_dir():
+        raise StorageError(f"{output}: a folder; choose another name for the file")
+    return path
+
+
+def _lines(file: str) -> Iterator[Line]:
+    """The queries of a file with their line numbers; lines that begin with # are comments."""
+    from nqe.readers.source import Source
+
+    with Source(file) as source:
+        for number, line in source.lines():
+            if not line.lstrip().startswith("#"):
+                yield number, line
+
+
+def _outcomes(printer: AnswerPrinter, lines: Iterable[Line]) -> Iterator[tuple[int, str, Outcome]]:
+    """The outcome of every query; a batch of queries is answered together."""
+    rest = iter(lines)
+    while batch := list(islice(rest, printer.batch_size)):
+        outcomes = printer.answer([query for _, query in batch])
+        for (number, query), outcome in zip(batch, outcomes, strict=True):
+            yield number, query, outcome
+
+
+Write = Callable[[Row], None]
+
+
+@contextmanager
+def _json_lines(path: Path) -> Iterator[Write]:
+    with path.open("w", encoding="utf-8") as stream:
+
+        def write(row: Row) -> None:
+            stream.write(json.dumps(row[1], ensure_ascii=False) + "\n")
+
+        yield write
+
+
+@contextmanager
+def _parquet(path: Path) -> Iterator[Write]:
+    """One row per answer; a query that failed has one row with its error."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    schema = pa.schema(
+        [
+            ("query", pa.int64()),
+            ("text", pa.string()),
+            ("rank", pa.int64()),
+            ("entity", pa.string()),
+            ("label", pa.string()),
+            ("probability", pa.float64()),
+            ("score", pa.float64()),
+            ("known", pa.bool_()),
+            ("seen", pa.bool_()),
+            ("mode", pa.string()),
+            ("error", pa.string()),
+        ]
+    )
+    with parquet.ParquetWriter(path, schema, compression="zstd") as writer:
+        waiting: list[dict[str, Any]] = []
+
+        def write(row: Row) -> None:
+            waiting.extend(_answer_rows(*row))
+            if len(waiting) >= ROW_GROUP:
+                flush()
+
+        def flush() -> None:
+            writer.write_table(pa.Table.from_pylist(waiting, schema))
+            waiting.clear()
+
+        yield write
+        flush()
+
+
+def _answer_rows(number: int, row: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """One row per answer of a query, or one row with its error."""
+    head = {"query": number, "text": row["query"]}
+    if "error" in row:
+        yield {**head, "error": row["error"]}
+    for rank, answer in enumerate(row.get("answers", ()), start=1):
+        yield {**head, "mode": row["mode"], "rank": rank, **answer}
+
+
+WRITERS: dict[str, Callable[[Path], AbstractContextManager[Write]]] = {
+    ".jsonl": _json_lines,
+    ".parquet": _parquet,
+}
+ROW_GROUP = 50_000

@@ -1,0 +1,75 @@
+"""The command `nqe calibrate`: fit the probabilities of a RUN, and show how reliable they are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from nqe.cli import printing
+from nqe.cli.options import DeviceOption, GraphOption, JsonOption, RunArgument, check_plot
+
+if TYPE_CHECKING:
+    from nqe.answering import Calibrated
+
+
+def add_to(app: typer.Typer) -> None:
+    """Register the command."""
+    app.command()(calibrate)
+
+
+def calibrate(
+    run: RunArgument,
+    plot: Annotated[
+        str | None, typer.Option("--plot", help="Draw the reliability diagram to this file.")
+    ] = None,
+    graph: GraphOption = None,
+    device: DeviceOption = "auto",
+    as_json: JsonOption = False,
+) -> None:
+    """Fit how scores become probabilities, and keep it in RUN (Python: nqe.calibrate).
+
+    Example: nqe calibrate atlas.run
+
+    It is fitted on the valid split, and measured on test where there is one.
+    """
+    from nqe.answering import OpenedRun
+    from nqe.answering import calibrate as calibrate_model
+    from nqe.answering.reliability import plot as draw
+    from nqe.files import new_file
+
+    picture = check_plot(plot)
+    opened = OpenedRun.load(run, device)
+    dataset = opened.dataset(graph)
+    place = graph or opened.dataset_name or run
+    opened.check_fingerprint(place, dataset.fingerprint)
+    opened.check_vocabulary(place, dataset)
+    done = calibrate_model(run, dataset, device)
+    if as_json:
+        printing.json_block(done.to_json())
+    else:
+        _show_calibration(done)
+    printing.note(f"{done.folder}: calibrated")
+    if picture is not None:
+        with new_file(picture) as temporary:
+            draw({"before": done.before, "after": done.after}, temporary)
+        printing.note(f"{picture}: written")
+
+
+def _show_calibration(done: Calibrated) -> None:
+    before, after = done.before, done.after
+    printing.heading(f"Reliability on {done.split}")
+    measures = (
+        ("expected calibration error", before.error, after.error),
+        ("Brier score", before.brier, after.brier),
+        ("Brier score of the base rate", before.base, after.base),
+    )
+    rows = [(name, *(printing.chance(one) for one in pair)) for name, *pair in measures]
+    printing.table(("measure", "before", "after"), rows)
+    for name, one in (("before", before), ("after", after)):
+        printing.heading(f"Predictions by probability, {name}")
+        bins = [
+            (printing.chance(said), printing.chance(right), count)
+            for said, right, count in one.bins
+        ]
+        printing.table(("probability said", "share that is right", "predictions"), bins)

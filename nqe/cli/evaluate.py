@@ -1,0 +1,251 @@
+"""The command `evaluate`: rank the answers a model has to predict, or predict links."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from nqe.answering.open_graph import open_dataset
+from nqe.answering.request import EMBEDDING, HYBRID
+from nqe.cli.options import (
+    DeviceOption,
+    FormatOption,
+    GraphOption,
+    JsonOption,
+    RunArgument,
+    check_among,
+    check_format,
+    check_plot,
+    refuse_options,
+)
+from nqe.cli.print_report import draw_plot, note_written, print_link_report, print_report
+from nqe.errors import NqeError
+
+if TYPE_CHECKING:
+    from nqe.answering import OpenedRun
+    from nqe.evaluation import Ranking, Runner
+    from nqe.evaluation.query_selection import QuerySelection
+
+
+def add_to(app: typer.Typer) -> None:
+    """Register the command."""
+    app.command()(evaluate)
+
+
+def evaluate(
+    run: RunArgument,
+    queries: Annotated[
+        str,
+        typer.Argument(
+            metavar="QUERIES", help="A query set; with --link-prediction a data set or `atlas`."
+        ),
+    ],
+    split: Annotated[str, typer.Option("--split", help="train, valid or test.")] = "test",
+    link_prediction: Annotated[
+        bool,
+        typer.Option("--link-prediction", help="Rank every entity of every fact of a data set."),
+    ] = False,
+    shapes: Annotated[
+        str | None, typer.Option("--shapes", help="Only these shapes, such as 1p,2p,2in.")
+    ] = None,
+    answers: Annotated[
+        str | None, typer.Option("--answers", help="Rank hard or easy answers; default hard.")
+    ] = None,
+    ties: Annotated[
+        str, typer.Option("--ties", help="Equal scores: realistic, optimistic or pessimistic.")
+    ] = "realistic",
+    per: Annotated[
+        str | None, typer.Option("--per", help="Average per query or per answer; default query.")
+    ] = None,
+    by: Annotated[
+        list[str] | None,
+        typer.Option("--by", help="Group by shape, slot, arity, missing or all; repeatable."),
+    ] = None,
+    form: FormatOption = "table",
+    plot: Annotated[
+        str | None, typer.Option("--plot", help="Draw MRR to this file: .png, .svg or .pdf.")
+    ] = None,
+    mode: Annotated[
+        str | None, typer.Option("--mode", help="embedding or hybrid; default embedding.")
+    ] = None,
+    facts: Annotated[
+        str | None,
+        typer.Option(
+            "--facts", help="The splits that hybrid knows, such as train,valid; default by --split."
+        ),
+    ] = None,
+    graph: GraphOption = None,
+    limit: Annotated[
+        int | None, typer.Option("--limit", min=1, help="At most this many queries per shape.")
+    ] = None,
+    device: DeviceOption = "auto",
+    as_json: JsonOption = False,
+) -> None:
+    """Rank the answers that a model has to predict: MRR, Hits@k (Python: nqe.evaluate).
+
+    Example: nqe evaluate atlas.run atlas.queries --by shape --by missing
+
+    The report is saved in RUN for `nqe compare`, unless only some queries were evaluated or
+    --facts was given. By default, hybrid knows train, and for test queries also valid.
+    """
+    from nqe.answering import OpenedRun
+    from nqe.evaluation import Report
+    from nqe.evaluation.query_selection import QuerySelection
+    from nqe.evaluation.report_storage import save_query_report
+    from nqe.settings import split_list
+
+    form, picture, groupings = check_format(form, as_json), check_plot(plot), _check_groupings(by)
+    _check_choices(ties, per, answers, mode, facts)
+    if link_prediction:
+        refuse_options(
+            "with --link-prediction",
+            shapes=shapes,
+            limit=limit,
+            plot=plot,
+            graph=graph,
+            by=by,
+            answers=answers,
+            per=per,
+            mode=mode,
+            facts=facts,
+        )
+        _evaluate_links(run, queries, split, ties, form, device)
+        return
+    model = OpenedRun.load(run, device)
+    chosen = None if shapes is None else split_list(shapes)
+    selection = QuerySelection(queries, split, chosen, limit)
+    ranking, about = _rank(model, selection, answers or "hard", mode or EMBEDDING, facts, graph)
+    report = Report.of(ranking, split=split, ties=ties, per=per or "query", about=about)
+    # Saved before it is shown, because drawing a plot may fail.
+    saved = None
+    if model.keeps_reports and facts is None:
+        saved = save_query_report(Path(run), selection, ranking, report)
+    print_report(report, form, groupings)
+    draw_plot(report, picture)
+    note_written(saved)
+
+
+def _evaluate_links(run: str, name: str, split: str, ties: str, form: str, device: str) -> None:
+    """Link prediction on a split of a data set."""
+    from nqe.answering import OpenedRun
+    from nqe.cli.progress import ProgressBar
+    from nqe.evaluation import predict_links
+    from nqe.evaluation.published_results import find_link_benchmark
+    from nqe.evaluation.report_storage import save_link_report
+
+    dataset = open_dataset(name)
+    dataset.split(split)
+    model = OpenedRun.load(run, device)
+    model.check_fingerprint(name, dataset.fingerprint)
+    model.check_vocabulary(name, dataset)
+    about = {
+        "run": run,
+        "dataset": name,
+        "benchmark": find_link_benchmark(name),
+        "fingerprint": dataset.fingerprint,
+        "trained_on": model.trained_on,
+    }
+    with ProgressBar("queries") as progress:
+        report = predict_links(
+            model.runner, dataset, split, ties=ties, progress=progress, about=about
+        )
+    saved = save_link_report(Path(run), name, report) if model.keeps_reports else None
+    print_link_report(report, form)
+    note_written(saved)
+
+
+def _check_choices(
+    ties: str, per: str | None, answers: str | None, mode: str | None, facts: str | None
+) -> None:
+    """Refuse unknown values; None means that the option was not given."""
+    from nqe.evaluation.evaluator import ANSWERS
+    from nqe.evaluation.ranks import TIES
+    from nqe.evaluation.report import PER
+
+    choices = (
+        ("ties", ties, tuple(TIES)),
+        ("per", per, PER),
+        ("answers", answers, ANSWERS),
+        ("mode", mode, (EMBEDDING, HYBRID)),
+    )
+    for option, value, allowed in choices:
+        if value is not None:
+            check_among(option, value, allowed)
+    if facts is not None and mode != HYBRID:
+        raise NqeError("--facts has no meaning without --mode hybrid; leave it out or add the mode")
+
+
+def _check_groupings(by: Sequence[str] | None) -> tuple[str, ...]:
+    """The groupings to print, each once; by shape if none is given."""
+    from nqe.evaluation.groupings import OF_QUERIES
+
+    named = tuple(dict.fromkeys(part.strip() for one in by or () for part in one.split(",")))
+    for one in named:
+        check_among("by", one, (*OF_QUERIES, "all"))
+    return OF_QUERIES if "all" in named else named or ("shape",)
+
+
+def _rank(
+    model: OpenedRun,
+    selection: QuerySelection,
+    answers: str,
+    mode: str,
+    facts: str | None,
+    graph: str | None,
+) -> tuple[Ranking, dict[str, Any]]:
+    """Rank the answers of the selected queries, and say what was evaluated."""
+    from nqe.cli.progress import ProgressBar
+    from nqe.evaluation import evaluate as rank_answers
+
+    _check_graph(model, selection, graph)
+    table = selection.load()
+    runner: Runner = model.runner
+    known = None
+    if mode == HYBRID:
+        runner, known = _open_hybrid(model, selection, facts, graph)
+    with ProgressBar("queries") as progress:
+        ranking = rank_answers(runner, table, answers=answers, progress=progress)
+    about = {
+        "run": model.place,
+        **selection.describe(),
+        "trained_on": model.trained_on,
+        "mode": mode,
+        "facts": known,
+    }
+    return ranking, about
+
+
+def _check_graph(model: OpenedRun, selection: QuerySelection, graph: str | None) -> None:
+    """Refuse a query set that was sampled from another graph than the model's."""
+    from nqe.sampling.storage import check_fingerprint
+
+    queries, manifest = selection.folder, selection.manifest
+    model.check_fingerprint(queries, manifest["fingerprint"])
+    place = graph or (manifest["dataset"] if model.fingerprint is None else None)
+    if place is None and model.fingerprint is None:
+        raise NqeError(f"{queries}: does not say where its graph is; name it with --graph")
+    if place is not None:
+        dataset = open_dataset(place)
+        check_fingerprint(queries, dataset.fingerprint)
+        model.check_vocabulary(place, dataset)
+
+
+def _open_hybrid(
+    model: OpenedRun, selection: QuerySelection, facts: str | None, graph: str | None
+) -> tuple[Runner, str]:
+    """The hybrid runner over the facts known for the split, and the names of their splits."""
+    from nqe.answering import Answerer, HybridRunner
+    from nqe.cli.open_run import note_calibration
+    from nqe.sampling.storage import check_fingerprint
+
+    place = graph or (selection.manifest["dataset"] if model.dataset_name is None else None)
+    dataset = model.dataset(place)
+    check_fingerprint(selection.folder, dataset.fingerprint)
+    if facts is None:
+        facts = dataset.known_splits(selection.split)
+    answerer = Answerer(dataset, model.model, facts=facts, calibration=model.calibration)
+    note_calibration(model.place, answerer)
+    return HybridRunner(answerer), facts

@@ -1,0 +1,81 @@
+"""Options and arguments that several commands share, and checks of their values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from nqe.errors import NqeError
+from nqe.settings import DEVICES
+
+FORMATS = ("table", "markdown", "latex", "json", "csv")
+
+
+def check_among(option: str, value: str, allowed: Sequence[str]) -> None:
+    """Refuse a value of an option that is not allowed."""
+    if value not in allowed:
+        raise NqeError(f"--{option} is '{value}'; choose one of {', '.join(allowed)}")
+
+
+def refuse_options(when: str, remedy: str = "leave it out", /, **given: Any) -> None:
+    """Refuse options that have no meaning in a situation; None and False mean not given."""
+    for name, value in given.items():
+        if value not in (None, False):
+            raise NqeError(f"--{name.replace('_', '-')} has no meaning {when}; {remedy}")
+
+
+def check_format(form: str, as_json: bool) -> str:
+    """The format to print in; --json overrides --format."""
+    check_among("format", form, FORMATS)
+    return "json" if as_json else form
+
+
+def check_plot(plot: str | None) -> Path | None:
+    """The file to draw a plot to; refused before any work is done if its format is unknown."""
+    from nqe.figures import ENDINGS, PICTURES
+
+    if plot is None:
+        return None
+    if Path(plot).suffix.lstrip(".") not in PICTURES:
+        raise NqeError(f"{plot}: not a known format of a plot; end the name in {ENDINGS}")
+    return Path(plot)
+
+
+def _check_device(name: str) -> str:
+    check_among("device", name, DEVICES)
+    return name
+
+
+GraphArgument = Annotated[
+    str, typer.Argument(metavar="GRAPH", help="A folder made by `nqe import`, or `atlas`.")
+]
+PlaceArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="GRAPH|RUN",
+        help="A folder made by `nqe import`, or `atlas`; or one made by `nqe train`.",
+    ),
+]
+QueryArgument = Annotated[str, typer.Argument(metavar="QUERY", help="A query, as ?x: p(?x, a).")]
+FactsOption = Annotated[
+    str,
+    typer.Option("--facts", help="The facts to use: splits such as train,valid, or all, or none."),
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+FormatOption = Annotated[str, typer.Option("--format", help="table, markdown, latex, json or csv.")]
+RunArgument = Annotated[
+    str, typer.Argument(metavar="RUN", help="A folder made by `nqe train`, or a checkpoint.")
+]
+GraphOption = Annotated[
+    str | None,
+    typer.Option("--graph", help="Where the graph is now, if it was moved or has new facts."),
+]
+DeviceOption = Annotated[
+    str, typer.Option("--device", help="auto, cpu or cuda.", callback=_check_device)
+]
+AmongOption = Annotated[
+    str | None, typer.Option("--among", help="Keep only answers that also answer this query.")
+]

@@ -1,0 +1,82 @@
+"""The commands `nqe plan`, `nqe sparql` and `nqe shapes`: how a question is answered."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from nqe.cli import printing
+from nqe.cli.options import JsonOption, PlaceArgument, QueryArgument
+
+
+def add_to(app: typer.Typer) -> None:
+    """Register the commands."""
+    app.command()(plan)
+    app.command()(sparql)
+    app.command()(shapes)
+
+
+def plan(
+    place: PlaceArgument,
+    query: QueryArgument,
+    svg: Annotated[str | None, typer.Option("--svg", help="Write a picture to this file.")] = None,
+    mermaid: Annotated[bool, typer.Option("--mermaid", help="Print a Mermaid graph.")] = False,
+) -> None:
+    """Show the steps by which a query is answered (Python: nqe.bind).
+
+    Example: nqe plan atlas '?x: borders(?x, ?y) and speaks(?y, German)' --mermaid
+    """
+    from nqe.answering.open_graph import open_dataset
+    from nqe.files import new_file
+    from nqe.query import bind
+    from nqe.query.drawing import draw_mermaid, draw_text
+    from nqe.query.svg import draw_svg
+
+    vocabulary = open_dataset(place).vocabulary
+    bound = bind(query, vocabulary)
+    if svg is not None:
+        with new_file(Path(svg)) as temporary:
+            temporary.write_text(draw_svg(bound, vocabulary), encoding="utf-8")
+        printing.note(f"{svg}: written")
+    if mermaid:
+        printing.say(draw_mermaid(bound, vocabulary).rstrip())
+    elif svg is None:
+        printing.say(f"shape {bound.shape_name}")
+        printing.say(draw_text(bound, vocabulary))
+    for warning in bound.warnings:
+        printing.note(f"nqe: note: {warning}")
+
+
+def sparql(
+    place: PlaceArgument,
+    query: QueryArgument,
+    model: Annotated[
+        str, typer.Option("--model", help="wikidata (statement nodes) or rdf12 (annotations).")
+    ] = "wikidata",
+) -> None:
+    """Write a query as SPARQL, to be run at an endpoint (Python: nqe.query.sparql.write_sparql).
+
+    Example: nqe sparql atlas '?x: borders(?x, France)'
+    """
+    from nqe.answering.open_graph import open_dataset
+    from nqe.query.binder import read_query
+    from nqe.query.sparql import write_sparql
+
+    vocabulary = open_dataset(place).vocabulary
+    printing.say(write_sparql(read_query(query).graph, vocabulary, model).rstrip())
+
+
+def shapes(as_json: JsonOption = False) -> None:
+    """List the 16 shapes of the paper and their trees (Python: nqe.SHAPES).
+
+    Example: nqe shapes
+    """
+    from nqe.query.shapes import NEGATIVE, SHAPES
+
+    if as_json:
+        printing.json_block(SHAPES)
+        return
+    rows = [(name, tree, "negation" if name in NEGATIVE else "") for name, tree in SHAPES.items()]
+    printing.table(("shape", "tree", ""), rows)

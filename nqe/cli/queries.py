@@ -1,0 +1,259 @@
+"""Commands about query sets: sample, queries show, queries stats."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from nqe.answering.open_graph import open_dataset
+from nqe.cli import printing
+from nqe.cli.options import GraphArgument, JsonOption
+from nqe.errors import NqeError
+
+if TYPE_CHECKING:
+    from nqe.graph import Dataset
+    from nqe.sampling import QueryTable
+
+QueriesArgument = Annotated[
+    str, typer.Argument(metavar="QUERIES", help="A folder made by `nqe sample`.")
+]
+GraphOption = Annotated[
+    str | None, typer.Option("--graph", help="Where the graph is now, if it was moved.")
+]
+
+
+def add_to(app: typer.Typer) -> None:
+    """Register the commands."""
+    app.command()(sample)
+    queries = typer.Typer(help="Look at sampled queries.", no_args_is_help=True)
+    queries.command()(show)
+    queries.command()(stats)
+    queries.command("import")(import_)
+    queries.command()(export)
+    app.add_typer(queries, name="queries")
+
+
+def sample(
+    dataset: GraphArgument,
+    output: Annotated[str, typer.Option("-o", "--output", help="The query set to write.")],
+    preset: Annotated[
+        str | None, typer.Option("--preset", help="wd50k-nfol or wd50k-qe; see the docs.")
+    ] = None,
+    shape: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--shape", help="A shape or tree, as 2p or And(P(P()), Not(P())); repeatable."
+        ),
+    ] = None,
+    train: Annotated[int | None, typer.Option(min=0, help="Training queries a shape.")] = None,
+    valid: Annotated[int | None, typer.Option(min=0, help="Validation queries a shape.")] = None,
+    test: Annotated[int | None, typer.Option(min=0, help="Test queries a shape.")] = None,
+    match: Annotated[
+        str | None, typer.Option("--match", help="closed (the paper's), open, or any.")
+    ] = None,
+    slots: Annotated[
+        str | None, typer.Option("--slots", help="Slots asked for: subject,object,value.")
+    ] = None,
+    draw: Annotated[
+        str | None, typer.Option("--draw", help="Begin evenly over: fact, or relation.")
+    ] = None,
+    balance: Annotated[
+        str | None, typer.Option("--balance", help="missing: evenly over missing links.")
+    ] = None,
+    max_answers: Annotated[
+        int | None, typer.Option("--max-answers", min=1, help="Leave out queries with more.")
+    ] = None,
+    qualifiers: Annotated[
+        int | None, typer.Option("--qualifiers", min=0, help="Qualifiers that every atom has.")
+    ] = None,
+    train_answers: Annotated[
+        int | None, typer.Option("--train-answers", min=1, help="Answers kept in training.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option("--seed", help="Same seed, same files.")] = None,
+    workers: Annotated[
+        int | None, typer.Option("--workers", min=1, help="Processes; all cores if absent.")
+    ] = None,
+) -> None:
+    """Draw queries with their answers from a data set: a benchmark (Python: nqe.sample).
+
+    Example: nqe sample atlas -o atlas.queries --train 100 --valid 10 --test 10
+    """
+    from nqe.cli.progress import ProgressBar
+    from nqe.sampling import choose_preset, save_queries
+    from nqe.sampling import sample as draw_queries
+    from nqe.sampling.storage import check_output
+    from nqe.settings import SamplingSettings
+
+    given: dict[str, Any] = {
+        "shapes": tuple(shape) if shape else None,
+        "train": train,
+        "valid": valid,
+        "test": test,
+        "match": match,
+        "slots": tuple(one.strip() for one in slots.split(",")) if slots else None,
+        "draw": draw,
+        "balance": balance,
+        "max_answers": max_answers,
+        "qualifiers": qualifiers,
+        "train_answers": train_answers,
+        "seed": seed,
+    }
+    base = choose_preset(preset) if preset else SamplingSettings()
+    settings = replace(base, **{name: one for name, one in given.items() if one is not None})
+    check_output(output)
+    graph = open_dataset(dataset)
+    with ProgressBar("queries") as progress:
+        queries = draw_queries(graph, settings, workers=workers, progress=progress)
+    save_queries(queries, output, dataset)
+    sizes = ", ".join(f"{name} {len(table):,}" for name, table in queries.splits.items())
+    printing.say(f"{output}: {sizes} queries")
+
+
+def show(
+    queries: QueriesArgument,
+    split: Annotated[str, typer.Option("--split", help="train, valid or test.")] = "test",
+    shape: Annotated[str | None, typer.Option("--shape", help="Only this shape.")] = None,
+    count: Annotated[int, typer.Option("--count", min=1, help="Queries to show.")] = 5,
+    graph: GraphOption = None,
+) -> None:
+    """Show some queries in words, with their answers (Python: nqe.sampling.load_queries).
+
+    Example: nqe queries show atlas.queries --shape 2in --count 3
+    """
+    from nqe.sampling import load_queries
+
+    dataset = _graph_of(queries, graph)
+    show_queries(load_queries(queries, split), dataset, split, shape, count)
+
+
+def show_queries(
+    table: QueryTable, dataset: Dataset, split: str, shape: str | None, count: int
+) -> None:
+    """Print some queries of a split with their plans and answers."""
+    from nqe.query.drawing import draw_text
+    from nqe.query.shapes import parse_shape
+
+    wanted = shape and parse_shape(shape).name
+    rows = [row for row, name in enumerate(table.shape) if wanted in (None, name)]
+    if not rows:
+        printing.note(f"no {split} queries of shape {shape}")
+    for row in rows[:count]:
+        plan = table.plans.plan(row)
+        printing.heading(f"{split} {row}, shape {table.shape[row]}")
+        printing.say(str(plan.query(dataset.vocabulary)))
+        printing.say(draw_text(plan, dataset.vocabulary))
+        printing.say(f"easy ({len(table.easy[row])}): {_some(table.easy[row], dataset)}")
+        if split != "train":
+            printing.say(f"hard ({len(table.hard[row])}): {_some(table.hard[row], dataset)}")
+            links = ("unknown" if n < 0 else str(n) for n in table.missing[row][:8].tolist())
+            printing.say(f"missing links: {', '.join(links)}")
+
+
+def stats(
+    queries: QueriesArgument,
+    plot: Annotated[
+        str | None, typer.Option("--plot", help="Draw the distributions to this file.")
+    ] = None,
+    graph: GraphOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Count queries by shape, arity, slot and missing links.
+
+    Python: nqe.sampling.query_statistics.report.
+
+    Example: nqe queries stats atlas.queries
+    """
+    from nqe.cli.print_query_statistics import print_query_report
+    from nqe.files import new_file
+    from nqe.sampling.query_statistics import plot as draw_plot
+    from nqe.sampling.query_statistics import report
+
+    reports = report(queries)
+    if plot is not None:
+        with new_file(Path(plot)) as temporary:
+            draw_plot(reports, temporary)
+        printing.note(f"{plot}: written")
+    if as_json:
+        printing.json_block([vars(one) for one in reports])
+    elif plot is None:
+        print_query_report(reports, _graph_of(queries, graph).vocabulary)
+
+
+def import_(
+    source: Annotated[
+        str, typer.Argument(metavar="FOLDER", help="Published NQE JSON, or Query2Box/BetaE files.")
+    ],
+    output: Annotated[str, typer.Option("-o", "--output", help="The query set to write.")],
+    graph: Annotated[
+        str,
+        typer.Option("--graph", help="NQE JSON: its graph. Query2Box/BetaE: the graph to write."),
+    ],
+) -> None:
+    """Read others' query files (Python: nqe.sampling.exchange).
+
+    Example: nqe queries import fb15k-237/ -o fb.queries --graph fb.graph
+
+    Query2Box and BetaE files hold their graph as well, which is rebuilt and written to --graph.
+    Their pickles are read only as plain containers: nothing in them can run.
+    """
+    from nqe.sampling import QuerySet, save_queries
+    from nqe.sampling.exchange import read_nqe_json, read_tuple_queries
+
+    if (Path(source) / "tasks").is_dir():
+        dataset = open_dataset(graph)
+        tables = read_nqe_json(Path(source), dataset.vocabulary)
+    else:
+        dataset, tables = read_tuple_queries(Path(source))
+        dataset.save(graph)
+        printing.say(f"{graph}: {dataset!r}")
+    save_queries(QuerySet(dataset.fingerprint, None, tables), output, graph)
+    sizes = ", ".join(f"{name} {len(table):,}" for name, table in tables.items())
+    printing.say(f"{output}: {sizes} queries")
+
+
+def export(
+    queries: QueriesArgument,
+    output: Annotated[str, typer.Option("-o", "--output", help="The folder to write.")],
+    form: Annotated[
+        str, typer.Option("--form", help="nqe-json (the published form) or betae (binary atoms).")
+    ] = "nqe-json",
+    graph: GraphOption = None,
+) -> None:
+    """Write a query set in others' forms (Python: nqe.sampling.exchange).
+
+    Example: nqe queries export atlas.queries -o atlas.nqe-json
+    """
+    from nqe.sampling import load_queries
+    from nqe.sampling.exchange import write_betae, write_nqe_json
+    from nqe.sampling.storage import read_manifest
+
+    dataset = _graph_of(queries, graph)
+    tables = {split: load_queries(queries, split) for split in read_manifest(queries)["splits"]}
+    if form == "betae":
+        write_betae(dataset, tables, Path(output))
+    elif form == "nqe-json":
+        write_nqe_json(tables, dataset.vocabulary, Path(output))
+    else:
+        raise NqeError(f"unknown form '{form}'; choose one of nqe-json, betae")
+    printing.note(f"{output}: written")
+
+
+def _graph_of(queries: str, graph: str | None) -> Dataset:
+    """The graph of a query set: as told, or where it was when sampled; the right one."""
+    from nqe.sampling.storage import check_fingerprint, read_manifest
+
+    place = graph or read_manifest(queries)["dataset"]
+    if place is None:
+        raise NqeError(f"{queries}: does not say where its graph is; name it with --graph")
+    dataset = open_dataset(place)
+    check_fingerprint(queries, dataset.fingerprint)
+    return dataset
+
+
+def _some(entities: Any, dataset: Dataset) -> str:
+    names = dataset.vocabulary.entities
+    shown = ", ".join(names.name(entity) for entity in entities[:8].tolist())
+    return shown + (", …" if len(entities) > 8 else "")

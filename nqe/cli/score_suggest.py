@@ -1,0 +1,119 @@
+"""The commands `nqe score` and `nqe suggest`: how likely statements are, by a model."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from nqe.cli import printing
+from nqe.cli.open_run import find_among, note_calibration, open_run
+from nqe.cli.options import (
+    AmongOption,
+    DeviceOption,
+    FactsOption,
+    GraphOption,
+    JsonOption,
+    RunArgument,
+)
+from nqe.cli.print_answers import answer_row, note_unseen, note_unseen_names
+
+if TYPE_CHECKING:
+    from nqe.answering import StatementScore, Suggestion
+
+
+def add_to(app: typer.Typer) -> None:
+    """Register the commands."""
+    app.command()(score)
+    app.command()(suggest)
+
+
+def score(
+    run: RunArgument,
+    statement: Annotated[
+        str,
+        typer.Argument(metavar="STATEMENT", help="One atom of names, as borders(France, Spain)."),
+    ],
+    facts: FactsOption = "all",
+    top: Annotated[int, typer.Option("--top", min=1, help="Alternatives to show per slot.")] = 5,
+    among: AmongOption = None,
+    graph: GraphOption = None,
+    device: DeviceOption = "auto",
+    as_json: JsonOption = False,
+) -> None:
+    """Tell how likely a statement is, and what else its slots might hold (Python: nqe.score).
+
+    Example: nqe score atlas.run 'borders(France, Spain)'
+
+    The probability is the model's alone, whether a fact states it or not.
+    """
+    from nqe.answering import score as score_statement
+
+    answerer = open_run(run, graph, facts, device)
+    found = score_statement(answerer, statement, top, find_among(answerer, among))
+    note_calibration(run, answerer)
+    if as_json:
+        printing.json_block(found.to_json())
+    else:
+        _show_score(found)
+
+
+def suggest(
+    run: RunArgument,
+    entity: Annotated[str, typer.Argument(metavar="ENTITY", help="An id or label.")],
+    relation: Annotated[
+        str | None, typer.Option("--relation", help="Only statements with this relation.")
+    ] = None,
+    facts: FactsOption = "all",
+    top: Annotated[int, typer.Option("--top", min=1, help="Statements to show.")] = 10,
+    among: AmongOption = None,
+    graph: GraphOption = None,
+    device: DeviceOption = "auto",
+    as_json: JsonOption = False,
+) -> None:
+    """List the most likely statements about an entity that no fact states (Python: nqe.suggest).
+
+    Example: nqe suggest atlas.run France --relation borders
+    """
+    from nqe.answering import suggest as suggest_statements
+
+    answerer = open_run(run, graph, facts, device)
+    number = answerer.graph.vocabulary.entities.to_number(entity)
+    only = find_among(answerer, among)
+    found = suggest_statements(answerer, number, relation=relation, top=top, among=only)
+    note_calibration(run, answerer)
+    about = answerer.entity_answer(number, 1.0, known=True)
+    if as_json:
+        data = {"entity": about.id, "suggestions": [one.to_json() for one in found]}
+        printing.json_block(data)
+    else:
+        _show_suggestions(found)
+    if not found:
+        note_unseen([about])
+        where = "" if among is None else " among what --among gives"
+        printing.note(f"no suggestion: nothing that is not stated is possible{where}")
+
+
+def _show_score(found: StatementScore) -> None:
+    stated = "stated" if found.stated else "not stated"
+    printing.say(f"{found.statement}  {printing.chance(found.probability)}  {stated}")
+    rows = []
+    for slot in found.slots:
+        rows.append((slot.slot, f"rank {slot.rank:,}", *answer_row(slot.answer)))
+        rows += [(slot.slot, "instead", *answer_row(one)) for one in slot.alternatives]
+    printing.table(("slot", "", "id", "label", "probability", "known by"), rows)
+    note_unseen_names(found.unseen)
+
+
+def _show_suggestions(found: list[Suggestion]) -> None:
+    rows = [
+        (
+            one.subject.name,
+            one.relation_label or one.relation,
+            one.object.name,
+            printing.chance(one.probability),
+        )
+        for one in found
+    ]
+    if rows:
+        printing.table(("subject", "relation", "object", "probability"), rows)

@@ -1,0 +1,133 @@
+"""The command `nqe train`."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from nqe.answering.open_graph import open_dataset
+from nqe.cli import printing
+from nqe.cli.options import GraphArgument
+from nqe.errors import NqeError
+
+if TYPE_CHECKING:
+    from nqe.answering import TrainResult
+    from nqe.settings import RunSettings
+
+_MINUTES_PER_UNIT = {"s": 1 / 60, "m": 1.0, "h": 60.0}
+
+
+def add_to(app: typer.Typer) -> None:
+    """Register the command."""
+    app.command()(train)
+
+
+def train(
+    dataset: GraphArgument,
+    output: Annotated[str, typer.Option("-o", "--output", help="The RUN folder to write.")],
+    queries: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[QUERIES]",
+            help="A folder made by `nqe sample`; without it, queries are drawn from the graph.",
+        ),
+    ] = None,
+    config: Annotated[
+        str | None, typer.Option("-c", "--config", help="A TOML file with settings.")
+    ] = None,
+    shapes: Annotated[
+        str | None, typer.Option("--shapes", help="Shapes or trees to train on, such as 1p,2p.")
+    ] = None,
+    assignments: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="One setting, such as train.rate=1e-3; repeatable."),
+    ] = None,
+    time_budget: Annotated[
+        str | None,
+        typer.Option("--time-budget", help="Train for this long: 30s, 90m or 1.5h, for example."),
+    ] = None,
+    resume: Annotated[
+        bool,
+        typer.Option("--resume", help="Continue from the last save, on the run's own queries."),
+    ] = False,
+) -> None:
+    """Train a model on a query set, or on a graph alone (Python: nqe.train).
+
+    Example: nqe train atlas -o atlas.run --shapes 1p --time-budget 20s
+
+    Under torchrun the same command trains in several processes. The training guide in the docs
+    explains all settings; those of a run are in its settings.toml.
+    """
+    from nqe.answering import train as train_model
+    from nqe.cli.progress import TrainingBar
+    from nqe.training.distributed import is_first_process
+
+    given = list(assignments or [])
+    if shapes is not None:
+        given.append(f'train.shapes="{shapes}"')
+    if time_budget is not None:
+        given.append(f"train.minutes={_parse_minutes(time_budget)}")
+    settings = _read_settings(output, config, given, resume)
+    graph = open_dataset(dataset)
+    with TrainingBar() as bar:
+        result = train_model(
+            graph,
+            output,
+            queries,
+            settings,
+            name=dataset,
+            resume=resume,
+            on_step=bar.update if is_first_process() else None,
+        )
+    if is_first_process():
+        _print_result(result)
+
+
+def _read_settings(
+    output: str, config: str | None, assignments: list[str], resume: bool
+) -> RunSettings | None:
+    """Return the settings of the file and of --set; None if neither is given."""
+    from nqe.settings import RunSettings, build_run_settings, parse_assignment, read_settings
+
+    if not (config or assignments):
+        return None
+    settings = RunSettings()
+    if resume:
+        from nqe.training.run_folder import RunFolder
+
+        settings = RunFolder.open(Path(output)).settings
+    if config:
+        settings = read_settings(config, settings)
+    for text in assignments:
+        settings = build_run_settings(parse_assignment(text), f"--set {text}", settings)
+    return settings
+
+
+def _parse_minutes(text: str) -> float:
+    found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)([smh])", text.strip())
+    if found is None or not float(found[1]):
+        raise NqeError(f"--time-budget {text}: not a time; write one such as 90m, 30s or 1.5h")
+    return float(found[1]) * _MINUTES_PER_UNIT[found[2]]
+
+
+def _print_result(result: TrainResult) -> None:
+    best = "" if result.best is None else f", best validation MRR {result.best:.4f}"
+    minutes = result.seconds / 60
+    printing.say(f"{result.folder}: {result.steps:,} steps in {minutes:.1f} minutes{best}")
+    if result.steps and not result.new_steps:
+        printing.note(
+            "the run was complete already; to train on, raise train.epochs, .steps or .minutes"
+        )
+    if result.calibrated is not None:
+        before, after = result.calibrated.before.error, result.calibrated.after.error
+        printing.note(
+            f"calibrated on valid: expected calibration error {before:.3f} → {after:.3f} "
+            f"on {result.calibrated.split}"
+        )
+    if result.not_calibrated is not None:
+        printing.note(f"nqe: note: not calibrated: {result.not_calibrated}")
+    checkpoint = "best" if (result.folder / "best").is_dir() else "last"
+    printing.note(f"the model is in {result.folder}/{checkpoint}; try `nqe evaluate`")

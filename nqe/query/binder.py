@@ -1,0 +1,132 @@
+"""The binder: resolves the names of a query in a vocabulary, which turns it into a plan."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, assert_never
+
+from nqe.errors import NameLookupError, NqeError, QueryError
+from nqe.graph.dataset import Dataset
+from nqe.graph.fact_source import FactSource
+from nqe.graph.vocabulary import Names, Vocabulary
+from nqe.query.algebra import (
+    Anything,
+    Conjunction,
+    Disjunction,
+    Negation,
+    Operator,
+    Projection,
+    is_complement,
+)
+from nqe.query.compiler import compile_tree
+from nqe.query.formula import Atom, Term, Variable
+from nqe.query.plan import Op, Plan, PlanBuilder
+from nqe.query.query import Query, parse
+from nqe.query.query_graph import QueryGraph
+
+Question = Query | Plan | str | Mapping[str, Any]
+"""A query as a tree, a plan, text, JSON text or JSON data."""
+
+_COMPLEMENT = (
+    "the query does not say what its answers are, only what they are not, so nearly every "
+    "entity is one; add something they are"
+)
+
+
+def bind(query: Question, vocabulary: Vocabulary | FactSource | Dataset) -> Plan:
+    """The plan of a query over a vocabulary; a plan is returned as it is, if it fits."""
+    names = vocabulary if isinstance(vocabulary, Vocabulary) else vocabulary.vocabulary
+    if isinstance(query, Plan):
+        return _check_fits(query, names)
+    tree = compile_tree(read_query(query).graph)
+    builder = PlanBuilder()
+    _bind(tree, builder, names)
+    return builder.finish((_COMPLEMENT,) if is_complement(tree) else ())
+
+
+def read_query(query: Query | str | Mapping[str, Any]) -> Query:
+    """The query that text, JSON text or JSON data describes; a `Query` is returned as it is."""
+    if isinstance(query, Query):
+        return query
+    if isinstance(query, str):
+        return Query.from_json(query) if query.lstrip().startswith("{") else parse(query)
+    if isinstance(query, Mapping):
+        return Query.from_json(query)
+    raise QueryError(f"a query is text, JSON or a Query, not {type(query).__name__} {query!r:.60}")
+
+
+def resolve_graph(graph: QueryGraph, vocabulary: Vocabulary) -> QueryGraph:
+    """The query graph with every name replaced by the id that it stands for."""
+    return graph.map_atoms(lambda atom: _resolve_atom(atom, vocabulary))
+
+
+def _check_fits(plan: Plan, vocabulary: Vocabulary) -> Plan:
+    entity, relation = plan.largest
+    if entity >= len(vocabulary.entities) or relation >= len(vocabulary.relations):
+        raise NqeError("the plan is bound to another graph's vocabulary; bind the query again")
+    return plan
+
+
+def _bind(operator: Operator, builder: PlanBuilder, vocabulary: Vocabulary) -> int:
+    """Add the steps of an operator; gives the number of the last one."""
+    match operator:
+        case Projection():
+            return _bind_projection(operator, builder, vocabulary)
+        case Conjunction():
+            op = Op.AND
+        case Disjunction():
+            op = Op.OR
+        case Negation():
+            op = Op.NOT
+        case Anything():
+            op = Op.ANY
+        case _:
+            assert_never(operator)
+    inputs = tuple(_bind(one, builder, vocabulary) for one in operator.inputs)
+    return builder.add_connective(op, operator.variable, inputs)
+
+
+def _bind_projection(operator: Projection, builder: PlanBuilder, vocabulary: Vocabulary) -> int:
+    relation = _resolve(vocabulary.relations, operator.relation)
+    attributes = tuple(_resolve(vocabulary.relations, name) for name in operator.attributes)
+    slots: list[int | None] = []
+    inputs: list[tuple[int, int]] = []
+    for place, slot in enumerate(operator.slots):
+        slots.append(_resolve(vocabulary.entities, slot) if isinstance(slot, str) else None)
+        if slot is not None and not isinstance(slot, str):
+            inputs.append((place, _bind(slot, builder, vocabulary)))
+    return builder.add_projection(
+        operator.variable,
+        relation,
+        attributes,
+        tuple(slots),
+        operator.asked,
+        operator.closed,
+        tuple(inputs),
+    )
+
+
+def _resolve_atom(atom: Atom, vocabulary: Vocabulary) -> Atom:
+    def resolve_relation(name: str) -> str:
+        return vocabulary.relations.ids[_resolve(vocabulary.relations, name)]
+
+    def resolve_term(term: Term) -> Term:
+        if isinstance(term, Variable):
+            return term
+        return vocabulary.entities.ids[_resolve(vocabulary.entities, term)]
+
+    return replace(
+        atom,
+        relation=resolve_relation(atom.relation),
+        subject=resolve_term(atom.subject),
+        object=resolve_term(atom.object),
+        qualifiers=tuple((resolve_relation(a), resolve_term(v)) for a, v in atom.qualifiers),
+    )
+
+
+def _resolve(names: Names, text: str) -> int:
+    try:
+        return names.resolve(text)
+    except NameLookupError as error:
+        raise QueryError(str(error)) from error

@@ -1,0 +1,247 @@
+"""`nqe train` as typed: its example, its errors, full disks and Ctrl-C."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from helpers import Run, files, nqe, start, told, well
+
+from nqe import cli, demo_dataset
+from nqe.settings import build_run_settings
+
+ATLAS = demo_dataset()
+MODEL = {"width": 8, "layers": 1, "heads": 2, "feed_forward": 8}
+TRAIN = {"shapes": ["1p"], "batch": 64, "steps": 4, "evaluate_steps": 2, "valid_queries": 20}
+# So that any test of the command line can be the slow or the full one.
+SMALL = build_run_settings({"model": MODEL, "train": TRAIN}).to_toml()
+MORE = ("--set", "train.steps=9")
+
+
+@pytest.fixture
+def here(tmp_path: Path) -> Path:
+    """A folder with settings for the smallest run."""
+    (tmp_path / "small.toml").write_text(SMALL)
+    return tmp_path
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a run, and things that are none."""
+    place = tmp_path_factory.mktemp("training")
+    (place / "small.toml").write_text(SMALL)
+    (place / "mine").mkdir()
+    (place / "mine" / "file").touch()
+    (place / "other").write_text("a,r,b\nb,r,c\n")
+    (place / "bad.toml").write_text("[train]\nshapes = [")
+    (place / "model.toml").write_text("[model]\nwidth = 16\n")
+    well(nqe("import", "other", "-o", "other.graph", cwd=place))
+    (place / "train.txt").write_text("")
+    counts = ("--train", "9", "--valid", "3", "--test", "0", "--workers", "1")
+    well(nqe("sample", "atlas", "-o", "q", "--shape", "2p", *counts, cwd=place))
+    well(nqe("train", "atlas", "-o", "run", "-c", "small.toml", cwd=place))
+    return place
+
+
+@pytest.fixture
+def typed(
+    place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> object:
+    """Runs the program in this process, which has PyTorch loaded already."""
+    monkeypatch.chdir(place)
+
+    def typed(*words: str) -> Run:
+        monkeypatch.setattr(sys, "argv", ["nqe", *words])
+        with pytest.raises(SystemExit) as stopped:
+            cli.main()
+        out, err = capsys.readouterr()
+        code = stopped.value.code
+        return Run(code if isinstance(code, int) else 0, out, err)
+
+    return typed
+
+
+NEW = ("train", "atlas", "-o", "new", "-c", "small.toml")
+OLD = ("train", "atlas", "-o", "run", "--resume")
+WRONG: dict[str, tuple[tuple[str, ...], str]] = {
+    "a run that exists": (
+        ("train", "atlas", "-o", "run"),
+        "run: a run is there already; go on with --resume, or choose another name",
+    ),
+    "a folder of others": (
+        ("train", "atlas", "-o", "mine"),
+        "mine: the folder holds other files; choose another name",
+    ),
+    "a file": (("train", "atlas", "-o", "other"), "other: a file of that name exists; choose"),
+    "no such graph": (("train", "nowhere", "-o", "new"), "nowhere: not a graph folder (no such"),
+    "no such queries": ((*NEW, "nowhere"), "nowhere: not a query set (no such folder); make one"),
+    "queries of another graph": (
+        ("train", "other.graph", "q", "-o", "new"),
+        "q: sampled from another graph (fingerprint",
+    ),
+    "an unknown shape": ((*NEW, "--shapes", "1p,9p"), "shape '9p' not understood"),
+    "a shape that the queries lack": (
+        (*NEW, "q", "--shapes", "2p,3p"),
+        "q: no train queries of shape 3p; sample some, or name other shapes",
+    ),
+    "a shape that the graph lacks": (
+        ("train", "other.graph", "-o", "new", "--shapes", "3cp"),
+        "no fact has enough slots for the shape 3cp; leave it out",
+    ),
+    "a missing split": (
+        ("train", "other.graph", "-o", "new", "--set", "train.facts=train,valid"),
+        "there is no valid split; the data set has train",
+    ),
+    "no facts": ((*NEW, "--set", "train.facts=none"), "train.facts is 'none', which has no facts;"),
+    "an unknown setting": ((*NEW, "--set", "train.rte=1"), "--set train.rte=1: unknown setting"),
+    "a wrong setting": ((*NEW, "--set", "train.rate=fast"), "--set train.rate=fast: setting train"),
+    "a wrong time": ((*NEW, "--time-budget", "soon"), "--time-budget soon: not a time; write one"),
+    "no settings": (("train", "atlas", "-o", "new", "-c", "no.toml"), "no.toml: no such file;"),
+    "bad settings": (("train", "atlas", "-o", "new", "-c", "bad.toml"), "bad.toml: not a TOML"),
+    "an unknown encoder": ((*NEW, "--set", "model.encoder=x"), "unknown encoder 'x'; choose one"),
+    "nothing to resume": (
+        ("train", "atlas", "-o", "new", "--resume"),
+        "new: no run to go on with; leave out --resume to begin one",
+    ),
+    "nothing to resume, with settings": (
+        (*NEW, "--resume"),
+        "new: no run to go on with; leave out --resume to begin one",
+    ),
+    "other queries": ((*OLD, "q"), "run: learns from the graph alone, not from q; resume without"),
+    "another graph": (
+        ("train", "other.graph", "-o", "run", "--resume"),
+        "run: trained on another graph (fingerprint",
+    ),
+    "another model": ((*OLD, "-c", "model.toml"), "run: its model has other settings; resume"),
+}
+
+
+@pytest.mark.parametrize(("words", "sentence"), WRONG.values(), ids=WRONG)
+def test_what_cannot_be_trained_is_one_sentence_and_leaves_nothing(
+    typed: object, place: Path, words: tuple[str, ...], sentence: str
+) -> None:
+    before = {name: (place / name).stat().st_mtime_ns for name in files(place)}
+    assert callable(typed)
+    assert told(typed(*words)).startswith(sentence)
+    assert {name: (place / name).stat().st_mtime_ns for name in files(place)} == before
+
+
+def test_the_example_in_the_help_works(here: Path) -> None:
+    text = well(nqe("train", "--help", cwd=here))
+    [line] = [line for line in text.splitlines() if "Example: nqe train" in line]
+    words = line.partition("Example: nqe ")[2].replace("20s", "3s").split()
+    assert "3s" in words
+    run = nqe(*words, "--set", "model.width=16", cwd=here)
+    assert re.match(
+        r"atlas\.run: [\d,]+ steps in \d\.\d minutes, best validation MRR 0\.", well(run)
+    )
+    calibrated, model = run.err.splitlines()
+    assert re.fullmatch(r"calibrated on valid: .* error 0\.\d+ → 0\.\d+ on test", calibrated)
+    assert model == "the model is in atlas.run/best; try `nqe evaluate`"
+
+
+def test_a_complete_run_says_so_and_goes_on_when_more_is_wanted(place: Path) -> None:
+    done = nqe("train", "atlas", "-o", "run", "--resume", cwd=place)
+    assert re.match(r"run: 4 steps in \d\.\d minutes, best validation MRR 0\.", well(done))
+    assert done.err.startswith("the run was complete already; to train on, raise train")
+    done = nqe("train", "atlas", "-o", "run", "--resume", "--set", "train.steps=6", cwd=place)
+    assert well(done).startswith("run: 6 steps")
+    assert "complete" not in done.err
+    assert "steps = 6\n" in (place / "run" / "settings.toml").read_text()
+    assert (
+        json.loads((place / "run" / "manifest.json").read_text())["settings"]["train"]["steps"] == 6
+    )
+
+
+def test_a_rate_that_is_far_too_high_is_one_sentence(here: Path) -> None:
+    wild = ("--set", "train.rate=1e38", "--set", "train.clip=0", "--set", "train.steps=50")
+    sentence = told(nqe("train", "atlas", "-o", "run", "-c", "small.toml", *wild, cwd=here))
+    assert re.match(
+        r"run: after step \d+ the loss is .*; .*: (go on|begin again) .*with --resume --se",
+        sentence,
+    )
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_saves_and_says_how_to_go_on(here: Path, number: signal.Signals) -> None:
+    words = ["train", "atlas", "-o", "run", "-c", "small.toml", "--set", "train.steps=100000"]
+    with start(*words, cwd=here) as process:
+        try:
+            wait_for(here / "run" / "best", process)
+            process.send_signal(number)
+            _, err = process.communicate(timeout=60)
+        finally:
+            process.kill()
+    assert process.returncode == 130
+    found = re.fullmatch(
+        r"nqe: run: interrupted and saved at step ([\d,]+); go on with the same command and "
+        r"--resume\n",
+        err.decode(),
+    )
+    assert found, err
+    state = json.loads((here / "run" / "last" / "state.json").read_text())
+    assert f"{state['step']:,}" == found[1]
+
+
+def wait_for(path: Path, process: subprocess.Popen[bytes]) -> None:
+    end = time.monotonic() + 60
+    while not path.exists():
+        assert process.poll() is None
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def limited(kilobytes: int) -> tuple[str, ...]:
+    """What to put before a command so that it can write no larger files than that."""
+    return ("bash", "-c", f'ulimit -f {kilobytes} && exec "$@"', "bash")
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {
+        name: (folder / name).read_bytes() for name in files(folder) if (folder / name).is_file()
+    }
+
+
+def test_a_disk_without_room_is_one_sentence_and_the_last_checkpoint_stays(here: Path) -> None:
+    well(nqe("train", "atlas", "-o", "run", "-c", "small.toml", cwd=here))
+    before = contents(here / "run" / "last")
+    for kilobytes in (8, 40, 80):
+        run = nqe(*OLD, *MORE, cwd=here, before=limited(kilobytes))
+        assert re.match(r"run/.*: cannot be written \(.*\); ", told(run))
+        assert contents(here / "run" / "last") == before
+        assert not [name for name in files(here) if ".nqe-" in name]
+    assert well(nqe(*OLD, *MORE, cwd=here)).startswith("run: 9 steps")
+
+
+def test_a_disk_that_fills_is_one_sentence_and_the_last_checkpoint_stays(here: Path) -> None:
+    well(nqe("train", "atlas", "-o", "run", "-c", "small.toml", cwd=here))
+    size = sum(-(-path.stat().st_size // 4096) + 1 for path in (here / "run").rglob("*"))
+    (here / "disk").mkdir()
+    options = ["-t", "tmpfs", "-o", f"size={size * 4 + 40}k", "tmpfs", str(here / "disk")]
+    if subprocess.run(["mount", *options], capture_output=True, check=False).returncode:
+        pytest.skip("no right to mount a small disk here")
+    try:
+        subprocess.run(["cp", "-r", "run", "disk/run"], cwd=here, check=True)
+        before = contents(here / "disk" / "run" / "last")
+        run = nqe("train", "atlas", "-o", "disk/run", "--resume", *MORE, cwd=here)
+        assert "cannot be written" in told(run)
+        assert contents(here / "disk" / "run" / "last") == before
+    finally:
+        subprocess.run(["umount", str(here / "disk")], check=True)
+
+
+def test_a_folder_that_may_not_be_written_to_is_one_sentence(here: Path) -> None:
+    if os.geteuid() == 0:
+        target = "/proc/run"
+    else:
+        (here / "locked").mkdir(mode=0o500)
+        target = "locked/run"
+    sentence = told(nqe("train", "atlas", "-o", target, "-c", "small.toml", cwd=here))
+    assert sentence.startswith(f"{target}: cannot be written (")
