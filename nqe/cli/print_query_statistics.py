@@ -6,42 +6,44 @@ from collections.abc import Sequence
 
 from nqe.cli.printing import Cell, heading, say, table
 from nqe.graph.vocabulary import Vocabulary
-from nqe.sampling.query_statistics import SplitReport
+from nqe.sampling.query_statistics import SplitStatistics
 
 
-def print_query_report(
-    reports: Sequence[SplitReport], vocabulary: Vocabulary, top: int = 10
+def print_query_statistics(
+    splits: Sequence[SplitStatistics], vocabulary: Vocabulary, top: int = 10
 ) -> None:
-    """The distributions of every split of a query set."""
-    for one in reports:
-        heading(f"{one.split}: {one.queries:,} queries")
-        most = sorted({links for counts in one.missing.values() for links in counts})
-        columns = (
-            "shape",
-            "queries",
-            "answers",
-            "hard",
-            *("unknown" if n < 0 else f"{n} missing" for n in most),
+    """Print the distributions of every split; `top` is the length of the list of relations."""
+    for split in splits:
+        heading(f"{split.split}: {split.queries:,} queries")
+        _print_shapes(split)
+        table(("entities in an atom", "atoms"), list(split.arities.items()))
+        table(("slot asked for", "queries"), list(split.asked.items()))
+        _print_relations(split, vocabulary, top)
+        if split.refused:
+            table(("drawn and not taken", "walks"), list(split.refused.items()))
+        if split.also_in_training is not None:
+            say(f"{split.also_in_training:,} are the same formula as a training query")
+
+
+def _print_shapes(split: SplitStatistics) -> None:
+    links = sorted({number for counts in split.missing.values() for number in counts})
+    missing = ("unknown" if number < 0 else f"{number} missing" for number in links)
+    rows: list[tuple[Cell, ...]] = [
+        (
+            shape,
+            count,
+            split.answers[shape],
+            split.hard_answers[shape],
+            *(split.missing[shape].get(number, 0) for number in links),
         )
-        rows: list[tuple[Cell, ...]] = [
-            (
-                name,
-                count,
-                one.answers[name],
-                one.hard_answers[name],
-                *(one.missing[name].get(links, 0) for links in most),
-            )
-            for name, count in one.shapes.items()
-        ]
-        table(columns, rows)
-        table(("entities in an atom", "atoms"), list(one.arities.items()))
-        table(("slot asked for", "queries"), list(one.asked.items()))
-        used = sorted(one.relations.items(), key=lambda pair: -pair[1])
-        say(f"{len(used):,} of {len(vocabulary.relations):,} relations stand in atoms, most often")
-        names = vocabulary.relations
-        rows_of = [(names.ids[n], names.labels[n], count) for n, count in used[:top]]
-        table(("id", "label", "atoms"), rows_of)
-        if one.refused:
-            table(("drawn and not taken", "walks"), list(one.refused.items()))
-        if one.also_in_training is not None:
-            say(f"{one.also_in_training:,} are the same formula as a training query")
+        for shape, count in split.shapes.items()
+    ]
+    table(("shape", "queries", "answers", "hard", *missing), rows)
+
+
+def _print_relations(split: SplitStatistics, vocabulary: Vocabulary, top: int) -> None:
+    names = vocabulary.relations
+    used = sorted(split.relations.items(), key=lambda pair: -pair[1])
+    say(f"{len(used):,} of {len(names):,} relations are in atoms; the most frequent are")
+    rows = [(names.ids[number], names.labels[number], count) for number, count in used[:top]]
+    table(("id", "label", "atoms"), rows)
