@@ -15,13 +15,13 @@ import pytest
 from helpers import Run, files, nqe, start, told, well
 
 from nqe import cli, demo_dataset
-from nqe.settings import run_settings
+from nqe.settings import build_run_settings
 
 ATLAS = demo_dataset()
 MODEL = {"width": 8, "layers": 1, "heads": 2, "feed_forward": 8}
 TRAIN = {"shapes": ["1p"], "batch": 64, "steps": 4, "evaluate_steps": 2, "valid_queries": 20}
 # Settings of the smallest run.
-SMALL = run_settings({"model": MODEL, "train": TRAIN}).to_toml()
+SMALL = build_run_settings({"model": MODEL, "train": TRAIN}).to_toml()
 MORE = ("--set", "train.steps=9")
 
 
