@@ -13,7 +13,7 @@ from nqe.answering.request import EMBEDDING, EXACT, Request
 from nqe.errors import NqeError
 from nqe.graph.dataset import Dataset
 from nqe.graph.entity_set import EntitySet
-from nqe.graph.fact_columns import empty
+from nqe.graph.fact_columns import Facts
 from nqe.graph.graph import Graph
 from nqe.query.binder import Question, bind
 from nqe.query.exact import MAX_BINDINGS, execute, execute_many
@@ -180,7 +180,7 @@ class Answerer:
     def _exact(self, task: _Task, result: Result) -> Answers:
         """The answers that the facts give, in the order of their ids."""
         entities = result.sets[-1] if task.among is None else result.sets[-1] & task.among
-        listed = entities.listed(self.graph.entity_count)
+        listed = entities.to_array(self.graph.entity_count)
         shown = listed[: task.request.limit(task.mode)].tolist()
         return Answers(
             task.plan,
@@ -195,7 +195,7 @@ class Answerer:
         if task.request.steps is None:
             return
         for number, entities in enumerate(result.sets):
-            listed = entities.listed(self.graph.entity_count)
+            listed = entities.to_array(self.graph.entity_count)
             some = listed[: task.request.steps].tolist()
             members = tuple(self.entity_answer(one, 1.0, known=True) for one in some)
             yield StepSummary(number, len(listed), members)
@@ -257,7 +257,7 @@ def known_facts(graph: Graph | Dataset, facts: str) -> Graph:
         case "all":
             return graph
         case "none":
-            return Graph(graph.vocabulary, empty())
+            return Graph(graph.vocabulary, Facts.empty())
         case _:
             raise NqeError(
                 f"a graph has no splits, so its facts are all or none, not '{facts}'; "

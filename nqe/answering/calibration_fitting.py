@@ -104,7 +104,7 @@ def calibrate(run: str | Path, dataset: Dataset, device: str = "auto") -> Calibr
 
 def learnt_from_valid(checkpoint: Path) -> bool:
     """Whether the facts that the model of a checkpoint learnt from include the valid split."""
-    learnt = str(CHECKPOINT.manifest(checkpoint).get("trained_on") or "")
+    learnt = str(CHECKPOINT.read_manifest(checkpoint).get("trained_on") or "")
     return includes_valid(learnt)
 
 

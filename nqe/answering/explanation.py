@@ -175,7 +175,7 @@ def explain(
         entity = int(row.argmax())
         if not float(row[entity]):
             raise NqeError("the query has no possible answer, so there is nothing to explain")
-    number = graph.vocabulary.entities.numbered(entity)
+    number = graph.vocabulary.entities.to_number(entity)
     explainer = Explainer(result, run)
     views = _Views(plan, run, explainer, truth, top)
     return Explanation(

@@ -43,5 +43,5 @@ def open_trained_dataset(run: str | Path) -> Dataset:
 
 def trained_dataset(run: str | Path) -> tuple[str | None, str | None]:
     """The place and the fingerprint of the data set that a RUN or checkpoint names."""
-    manifest = run_manifest(run) or CHECKPOINT.manifest(checkpoint_of(Path(run)))
+    manifest = run_manifest(run) or CHECKPOINT.read_manifest(checkpoint_of(Path(run)))
     return manifest.get("dataset"), manifest.get("fingerprint")

@@ -42,7 +42,7 @@ class OpenedRun:
             calibration=Calibration.load(checkpoint),
             dataset_name=name,
             fingerprint=fingerprint,
-            trained_on=CHECKPOINT.manifest(checkpoint).get("trained_on"),
+            trained_on=CHECKPOINT.read_manifest(checkpoint).get("trained_on"),
             keeps_reports=run_manifest(run) is not None,
         )
 

@@ -13,7 +13,7 @@ import torch
 
 from nqe.answering.calibration import Curve
 from nqe.answering.calibration_queries import calibration_queries
-from nqe.figures import new_figure, picture_form
+from nqe.figures import choose_picture_format, create_figure
 from nqe.graph.arrays import Integers
 from nqe.graph.dataset import Dataset
 from nqe.graph.ragged import Ragged
@@ -103,8 +103,8 @@ def rows_at_once(queries: int, entity_count: int) -> Iterator[Integers]:
 
 def plot(reliabilities: dict[str, Reliability], path: Path) -> None:
     """The reliability diagram: what was said against what was true, by equal mass."""
-    form = picture_form(path)
-    figure = new_figure(4.2, 4)
+    form = choose_picture_format(path)
+    figure = create_figure(4.2, 4)
     axis = figure.subplots()
     axis.plot([0, 1], [0, 1], color="#999999", linewidth=1, linestyle="--")
     for name, one in reliabilities.items():

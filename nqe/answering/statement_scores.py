@@ -143,7 +143,7 @@ def suggest(
     the entity: an unlikely relation has likely ends too. `among` are the ends to choose from.
     """
     names = answerer.graph.vocabulary
-    number = names.entities.numbered(entity)
+    number = names.entities.to_number(entity)
     relations: Sequence[int] = range(len(names.relations))
     if relation is not None:
         relations = [names.relations.resolve(relation)]

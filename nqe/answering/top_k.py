@@ -35,5 +35,5 @@ def restrict(row: Tensor, among: EntitySet | None, threshold: float | None = Non
 def mask_of(entities: EntitySet, row: Tensor) -> Tensor:
     """1 for the entities of a set and 0 for all others, on the device of a row."""
     mask = torch.zeros_like(row)
-    mask[torch.from_numpy(entities.listed(len(row))).to(row.device)] = 1
+    mask[torch.from_numpy(entities.to_array(len(row))).to(row.device)] = 1
     return mask

@@ -27,7 +27,7 @@ def main() -> None:
 def _run() -> int | str | None:
     """Run the program; every error that has a sentence of its own is told."""
     from nqe.errors import NqeError, QueryError
-    from nqe.files import plain_reason
+    from nqe.files import explain_os_error
 
     try:
         code = _call()
@@ -46,7 +46,7 @@ def _run() -> int | str | None:
         if error.filename is not None:
             raise
         _drop_output()
-        _tell(f"standard output: {plain_reason(error)}")
+        _tell(f"standard output: {explain_os_error(error)}")
     return BAD_INPUT
 
 

@@ -13,7 +13,8 @@ from nqe.cli import (
     demo,
     evaluate,
     explain,
-    graphs,
+    import_export,
+    inspect_graph,
     plan_sparql,
     queries,
     score_suggest,
@@ -55,7 +56,8 @@ def options(
 
 # In the order in which `nqe --help` lists them.
 for group in (
-    graphs,
+    import_export,
+    inspect_graph,
     ask,
     explain,
     shell,

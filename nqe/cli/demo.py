@@ -64,17 +64,17 @@ def demo(
 
     Example: nqe demo -o atlas.graph --seconds 5
     """
-    from nqe.cli.tables import print_entity, print_statistics
+    from nqe.cli.print_graph import print_entity, print_statistics
     from nqe.demo import demo_dataset
-    from nqe.graph.entity_facts import portrait
-    from nqe.graph.statistics import statistics
+    from nqe.graph.entity_facts import collect_entity_facts
+    from nqe.graph.statistics import compute_statistics
 
     dataset = demo_dataset()
     dataset.save(output)
     printing.note(f"atlas, a graph of the world, is now in {output}")
-    print_statistics(statistics(dataset, top=5))
+    print_statistics(compute_statistics(dataset, top=5))
     graph = dataset.graph
-    print_entity(portrait(graph, graph.vocabulary.entities.resolve(ENTITY)), limit=12)
+    print_entity(collect_entity_facts(graph, graph.vocabulary.entities.resolve(ENTITY)), limit=12)
     for question, query in QUESTIONS:
         _ask(graph, question, query)
     _sample(dataset, output)

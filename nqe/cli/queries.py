@@ -182,7 +182,7 @@ def stats(
 
     Example: nqe queries stats atlas.queries
     """
-    from nqe.cli.tables import print_query_report
+    from nqe.cli.print_query_statistics import print_query_statistics
     from nqe.files import new_file
     from nqe.sampling.query_statistics import count_queries
     from nqe.sampling.query_statistics import plot as draw_plot
@@ -195,7 +195,7 @@ def stats(
     if as_json:
         printing.json_block([vars(one) for one in splits])
     elif plot is None:
-        print_query_report(splits, _graph_of(queries, graph).vocabulary)
+        print_query_statistics(splits, _graph_of(queries, graph).vocabulary)
 
 
 def import_(

@@ -78,7 +78,7 @@ def suggest(
     from nqe.answering import suggest as suggest_statements
 
     answerer = open_run(run, graph, facts, device)
-    number = answerer.graph.vocabulary.entities.numbered(entity)
+    number = answerer.graph.vocabulary.entities.to_number(entity)
     only = find_among(answerer, among)
     found = suggest_statements(answerer, number, relation=relation, top=top, among=only)
     note_calibration(run, answerer)

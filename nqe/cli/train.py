@@ -90,7 +90,7 @@ def _read_settings(
     output: str, config: str | None, assignments: list[str], resume: bool
 ) -> RunSettings | None:
     """Return the settings of the file and of --set; None if neither is given."""
-    from nqe.settings import RunSettings, assigned, read_settings, run_settings
+    from nqe.settings import RunSettings, build_run_settings, parse_assignment, read_settings
 
     if not (config or assignments):
         return None
@@ -102,7 +102,7 @@ def _read_settings(
     if config:
         settings = read_settings(config, settings)
     for text in assignments:
-        settings = run_settings(assigned(text), f"--set {text}", settings)
+        settings = build_run_settings(parse_assignment(text), f"--set {text}", settings)
     return settings
 
 

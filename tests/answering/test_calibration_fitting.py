@@ -26,7 +26,7 @@ from nqe.model.checkpoint import Card
 from nqe.query import execute
 from nqe.sampling.one_hop import link_queries
 from nqe.sampling.query_table import QueryTable
-from nqe.settings import run_settings
+from nqe.settings import build_run_settings
 from nqe.training import fit_weights
 
 pytestmark = pytest.mark.xdist_group("fitting")
@@ -42,7 +42,7 @@ def run(demo: Dataset, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A RUN that has learnt a little."""
     folder = tmp_path_factory.mktemp("fitting") / "run"
     model = {"width": 24, "layers": 1, "heads": 2, "feed_forward": 24, "dropout": 0.0}
-    settings = run_settings(
+    settings = build_run_settings(
         {
             "model": model,
             "train": {

@@ -41,8 +41,9 @@ def write_run(folder: Path, dataset: Dataset, name: str, *, trained_on: str = "t
     small = ModelSettings(width=16, layers=1, heads=2, feed_forward=16)
     model = new_model(small, len(names.entities), len(names.relations), names)
     card = Card(name, dataset.fingerprint, trained_on, step=0)
-    manifest = {"dataset": name, "fingerprint": dataset.fingerprint}
-    with RUN.new(folder, manifest | {"settings": RunSettings(model=small).to_json()}) as temporary:
+    settings = RunSettings(model=small).to_json()
+    manifest = {"dataset": name, "fingerprint": dataset.fingerprint, "settings": settings}
+    with RUN.create(folder, manifest) as temporary:
         save_pretrained(model, temporary / BEST, card)
 
 
