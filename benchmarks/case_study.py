@@ -14,7 +14,7 @@ from machine import DATA, ROOT, describe, markdown_table, write_result
 
 import nqe
 from nqe.answering import MODES, Answerer, explain
-from nqe.answering.answer_drawing import picture
+from nqe.answering.answer_drawing import draw_answers
 from nqe.query.plan import Plan
 from nqe.readers import read
 from nqe.sampling import QueryTable
@@ -67,7 +67,7 @@ def main() -> None:
     told = explain(answerer, plan, hard, truth=dataset.graph)
     FIGURES.mkdir(exist_ok=True)
     for mode in MODES:
-        drawn = picture(answerer, plan, mode)
+        drawn = draw_answers(answerer, plan, mode)
         (FIGURES / f"{mode}.svg").write_text(drawn, encoding="utf-8")
     write_result(
         "case-study",
@@ -77,7 +77,7 @@ def main() -> None:
                 "By `benchmarks/case_study.py`: facts of train and valid known; *easy* answers "
                 "follow from them, *hard* ones need test facts.\n",
                 markdown_table(("what", "value"), describe(("torch",))),
-                told.markdown(),
+                told.to_markdown(),
             ]
         ),
     )

@@ -18,7 +18,7 @@ from machine import DATA, ROOT, describe, markdown_table, peak_memory, write_res
 
 import nqe
 from nqe.answering import Calibrated, HybridOptions, HybridRunner, calibrate
-from nqe.answering.reliability import plot
+from nqe.answering.reliability import plot_reliability
 from nqe.evaluation import Report, evaluate
 from nqe.evaluation.evaluator import Ranking, Runner
 from nqe.graph import Dataset
@@ -162,7 +162,7 @@ def main() -> None:
         write_result("hybrid-beams", beams_text(dataset, options.count))
         return
     calibrated = calibrate(RUN, dataset)
-    plot({"before": calibrated.before, "after": calibrated.after}, FIGURE)
+    plot_reliability({"before": calibrated.before, "after": calibrated.after}, FIGURE)
     table = some("test", options.count)
     runners: dict[str, Runner] = {
         EMBEDDING: EmbeddingRunner(load(RUN)),

@@ -1,4 +1,4 @@
-"""Commands about query sets: sample, queries show, queries stats."""
+"""The commands `nqe sample` and `nqe queries` (show, stats, import, export)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ GraphOption = Annotated[
 def add_to(app: typer.Typer) -> None:
     """Register the commands."""
     app.command()(sample)
-    queries = typer.Typer(help="Look at sampled queries.", no_args_is_help=True)
+    queries = typer.Typer(help="Show, count, import and export query sets.", no_args_is_help=True)
     queries.command()(show)
     queries.command()(stats)
     queries.command("import")(import_)
@@ -45,39 +45,45 @@ def sample(
     shape: Annotated[
         list[str] | None,
         typer.Option(
-            "--shape", help="A shape or tree, as 2p or And(P(P()), Not(P())); repeatable."
+            "--shape", help="A shape or tree, such as 2p or And(P(P()), Not(P())); repeatable."
         ),
     ] = None,
-    train: Annotated[int | None, typer.Option(min=0, help="Training queries a shape.")] = None,
-    valid: Annotated[int | None, typer.Option(min=0, help="Validation queries a shape.")] = None,
-    test: Annotated[int | None, typer.Option(min=0, help="Test queries a shape.")] = None,
+    train: Annotated[int | None, typer.Option(min=0, help="Training queries per shape.")] = None,
+    valid: Annotated[int | None, typer.Option(min=0, help="Validation queries per shape.")] = None,
+    test: Annotated[int | None, typer.Option(min=0, help="Test queries per shape.")] = None,
     match: Annotated[
-        str | None, typer.Option("--match", help="closed (the paper's), open, or any.")
+        str | None, typer.Option("--match", help="Atoms: closed (as in the paper), open, or any.")
     ] = None,
     slots: Annotated[
         str | None, typer.Option("--slots", help="Slots asked for: subject,object,value.")
     ] = None,
     draw: Annotated[
-        str | None, typer.Option("--draw", help="Begin evenly over: fact, or relation.")
+        str | None, typer.Option("--draw", help="Draw the first atom evenly over fact or relation.")
     ] = None,
     balance: Annotated[
-        str | None, typer.Option("--balance", help="missing: evenly over missing links.")
+        str | None, typer.Option("--balance", help="missing: balance the numbers of missing links.")
     ] = None,
     max_answers: Annotated[
-        int | None, typer.Option("--max-answers", min=1, help="Leave out queries with more.")
+        int | None, typer.Option("--max-answers", min=1, help="Drop queries with more answers.")
     ] = None,
     qualifiers: Annotated[
-        int | None, typer.Option("--qualifiers", min=0, help="Qualifiers that every atom has.")
+        int | None,
+        typer.Option("--qualifiers", min=0, help="The number of qualifiers of every atom."),
     ] = None,
     train_answers: Annotated[
-        int | None, typer.Option("--train-answers", min=1, help="Answers kept in training.")
+        int | None,
+        typer.Option(
+            "--train-answers", min=1, help="At most this many answers per training query."
+        ),
     ] = None,
-    seed: Annotated[int | None, typer.Option("--seed", help="Same seed, same files.")] = None,
+    seed: Annotated[
+        int | None, typer.Option("--seed", help="The same seed gives the same files.")
+    ] = None,
     workers: Annotated[
-        int | None, typer.Option("--workers", min=1, help="Processes; all cores if absent.")
+        int | None, typer.Option("--workers", min=1, help="Processes; by default one per core.")
     ] = None,
 ) -> None:
-    """Draw queries with their answers from a data set: a benchmark (Python: nqe.sample).
+    """Sample a benchmark of queries with answers from a data set (Python: nqe.sample).
 
     Example: nqe sample atlas -o atlas.queries --train 100 --valid 10 --test 10
     """
@@ -94,7 +100,7 @@ def sample(
         "valid": valid,
         "test": test,
         "match": match,
-        "slots": tuple(one.strip() for one in slots.split(",")) if slots else None,
+        "slots": tuple(slot.strip() for slot in slots.split(",")) if slots else None,
         "draw": draw,
         "balance": balance,
         "max_answers": max_answers,
@@ -103,7 +109,7 @@ def sample(
         "seed": seed,
     }
     base = preset_of(preset) if preset else SamplingSettings()
-    settings = replace(base, **{name: one for name, one in given.items() if one is not None})
+    settings = replace(base, **{name: value for name, value in given.items() if value is not None})
     check_output(output)
     graph = open_dataset(dataset)
     with ProgressBar("queries") as progress:
@@ -120,13 +126,13 @@ def show(
     count: Annotated[int, typer.Option("--count", min=1, help="Queries to show.")] = 5,
     graph: GraphOption = None,
 ) -> None:
-    """Show some queries in words, with their answers (Python: nqe.sampling.load_queries).
+    """Show some queries as text, with their answers (Python: nqe.sampling.load_queries).
 
     Example: nqe queries show atlas.queries --shape 2in --count 3
     """
     from nqe.sampling import load_queries
 
-    dataset = _graph_of(queries, graph)
+    dataset = _open_graph_of(queries, graph)
     show_queries(load_queries(queries, split), dataset, split, shape, count)
 
 
@@ -146,9 +152,9 @@ def show_queries(
         printing.heading(f"{split} {row}, shape {table.shape[row]}")
         printing.say(str(plan.query(dataset.vocabulary)))
         printing.say(draw_text(plan, dataset.vocabulary))
-        printing.say(f"easy ({len(table.easy[row])}): {_some(table.easy[row], dataset)}")
+        printing.say(f"easy ({len(table.easy[row])}): {_list_names(table.easy[row], dataset)}")
         if split != "train":
-            printing.say(f"hard ({len(table.hard[row])}): {_some(table.hard[row], dataset)}")
+            printing.say(f"hard ({len(table.hard[row])}): {_list_names(table.hard[row], dataset)}")
             links = ("unknown" if n < 0 else str(n) for n in table.missing[row][:8].tolist())
             printing.say(f"missing links: {', '.join(links)}")
 
@@ -180,7 +186,7 @@ def stats(
     if as_json:
         printing.json_block([vars(one) for one in reports])
     elif plot is None:
-        print_query_report(reports, _graph_of(queries, graph).vocabulary)
+        print_query_report(reports, _open_graph_of(queries, graph).vocabulary)
 
 
 def import_(
@@ -193,12 +199,12 @@ def import_(
         typer.Option("--graph", help="NQE JSON: its graph. Query2Box/BetaE: the graph to write."),
     ],
 ) -> None:
-    """Read others' query files (Python: nqe.sampling.exchange).
+    """Import query files of other projects (Python: nqe.sampling.exchange).
 
     Example: nqe queries import fb15k-237/ -o fb.queries --graph fb.graph
 
-    Query2Box and BetaE files hold their graph as well, which is rebuilt and written to --graph.
-    Their pickles are read only as plain containers: nothing in them can run.
+    Query2Box and BetaE files also contain their graph, which is written to --graph. Their pickles
+    are read as plain containers only, so no code in them can run.
     """
     from nqe.sampling import QuerySet, save_queries
     from nqe.sampling.exchange import read_nested, read_published
@@ -223,7 +229,7 @@ def export(
     ] = "nqe-json",
     graph: GraphOption = None,
 ) -> None:
-    """Write a query set in others' forms (Python: nqe.sampling.exchange).
+    """Export a query set to another format (Python: nqe.sampling.exchange).
 
     Example: nqe queries export atlas.queries -o atlas.nqe-json
     """
@@ -231,7 +237,7 @@ def export(
     from nqe.sampling.exchange import write_nested, write_published
     from nqe.sampling.storage import read_manifest
 
-    dataset = _graph_of(queries, graph)
+    dataset = _open_graph_of(queries, graph)
     tables = {split: load_queries(queries, split) for split in read_manifest(queries)["splits"]}
     if form == "betae":
         write_nested(dataset, tables, Path(output))
@@ -242,8 +248,8 @@ def export(
     printing.note(f"{output}: written")
 
 
-def _graph_of(queries: str, graph: str | None) -> Dataset:
-    """The graph of a query set: as told, or where it was when sampled; the right one."""
+def _open_graph_of(queries: str, graph: str | None) -> Dataset:
+    """Open the graph of a query set: the one given, or the one it was sampled from."""
     from nqe.sampling.storage import check_fingerprint, read_manifest
 
     place = graph or read_manifest(queries)["dataset"]
@@ -254,7 +260,7 @@ def _graph_of(queries: str, graph: str | None) -> Dataset:
     return dataset
 
 
-def _some(entities: Any, dataset: Dataset) -> str:
+def _list_names(entities: Any, dataset: Dataset) -> str:
     names = dataset.vocabulary.entities
     shown = ", ".join(names.name(entity) for entity in entities[:8].tolist())
     return shown + (", …" if len(entities) > 8 else "")

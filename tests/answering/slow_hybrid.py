@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from nqe.answering import Calibration
-from nqe.answering.calibration import MOST
+from nqe.answering.calibration import MAX_PREDICTED
 from nqe.graph import Graph
 from nqe.model import Model
 from nqe.query import Plan
@@ -67,7 +67,7 @@ class SlowHybrid:
             case Op.ANY:
                 row = [1.0 for _ in self.entities]
         return [
-            1.0 if one in certain else min(chance, MOST)
+            1.0 if one in certain else min(chance, MAX_PREDICTED)
             for one, chance in zip(self.entities, row, strict=True)
         ]
 
@@ -150,7 +150,7 @@ class SlowHybrid:
             stated = [one for one in self.entities if self._stated(step, bound, one)]
             row[stated] = -torch.inf
             place = np.array([step.relation]), np.array([step.asked])
-            curve.to_probabilities(row[None], curve.shift(*place, np.array([len(stated)])))
+            curve.to_probabilities(row[None], curve.compute_shift(*place, np.array([len(stated)])))
         chances: list[list[float]] = scores.tolist()
         return chances
 

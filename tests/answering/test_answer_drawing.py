@@ -9,7 +9,7 @@ import torch
 
 import nqe
 from nqe.answering import MODES
-from nqe.answering.answer_drawing import picture
+from nqe.answering.answer_drawing import draw_answers
 from nqe.model import new_model
 from nqe.settings import ModelSettings
 
@@ -24,7 +24,7 @@ def test_a_picture_names_what_the_mode_finds_at_each_step(mode: str) -> None:
     small = ModelSettings(width=8, layers=1, heads=2, feed_forward=8)
     model = new_model(small, len(names.entities), len(names.relations), names)
     answerer = nqe.Answerer(atlas, model)
-    tree = ElementTree.fromstring(picture(answerer, QUERY, mode, top=2))
+    tree = ElementTree.fromstring(draw_answers(answerer, QUERY, mode, top=2))
     texts = [one.text or "" for one in tree.iter() if one.tag.endswith("text")]
     best = answerer.answer(QUERY, mode, top=1)[0]
     assert any(text.startswith(f"{best.name[:20]}") for text in texts)

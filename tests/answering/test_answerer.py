@@ -31,6 +31,7 @@ from hypothesis import strategies as st
 import nqe
 from nqe import EmbeddingRunner
 from nqe.answering import MODES, Answerer, Answers, Calibration, HybridOptions, Request, score
+from nqe.answering.calibration_storage import save_calibration
 from nqe.errors import NqeError
 from nqe.graph import Dataset, EntitySet, Fact, Graph
 from nqe.model import save_pretrained
@@ -83,7 +84,7 @@ def test_the_embedding_mode_has_the_papers_softmax(plan: Plan) -> None:
     softmax = scores.softmax(1)[0]
     expected = softmax.topk(4).values.tolist()
     assert [one.probability for one in answers] == pytest.approx(expected, abs=1e-6)
-    row = next(iter(answerer_of(graph_of([])).rows([plan], "embedding")))
+    row = next(iter(answerer_of(graph_of([])).compute_rows([plan], "embedding")))
     assert float(row.sum()) == pytest.approx(1)
     torch.testing.assert_close(row, softmax, atol=1e-6, rtol=0)
 
@@ -155,9 +156,11 @@ def test_without_facts_nothing_is_known_and_nothing_certain(graph: Dataset | Gra
     assert not any(one.known or one.probability == 1 for one in answers)
     assert len(asked.answer(NEIGHBOURS, "exact")) == 0
     assert len(asked.answer(NEIGHBOURS, threshold=1)) == 0
-    same = Answerer(DATASET, country_model(), calibration=asked.neural.calibration).knowing("none")
+    same = Answerer(DATASET, country_model(), calibration=asked.neural.calibration).with_facts(
+        "none"
+    )
     assert same.answer(NEIGHBOURS, top=99) == answers
-    assert same.knowing("none").answer(NEIGHBOURS, top=99) == answers
+    assert same.with_facts("none").answer(NEIGHBOURS, top=99) == answers
 
 
 def test_a_graph_has_no_splits_to_choose() -> None:
@@ -210,7 +213,7 @@ def test_what_the_model_has_not_seen_is_named() -> None:
     assert score(asked, "borders(be, de)").unseen == ("be",)
     explanation = asked.explain("?x: borders(?x, de)", "be")
     assert explanation.unseen == ("be",)
-    assert "Not seen in training, so nothing is predicted of: be" in str(explanation)
+    assert "Not seen in training, so nothing is predicted about: be" in str(explanation)
 
 
 def test_a_model_blind_to_logic_answers_by_the_product() -> None:
@@ -258,8 +261,8 @@ def test_new_names_change_nothing_for_the_old_ones(facts: list[Fact], plan: Plan
     more = Graph.of([*EVERY_NAME, *facts, Fact("a_new", "a_new", "a_new")])
     options = HybridOptions(beam=400, least=0.0)
     asked = Answerer(more, small_model(), calibration=odd_calibration(), options=options)
-    old = answerer_of(graph_of(facts), beam=400, least=0.0).run([plan]).targets()[0]
-    new = asked.run([renumbered(plan)]).targets()[0]
+    old = answerer_of(graph_of(facts), beam=400, least=0.0).run([plan]).target_rows[0]
+    new = asked.run([renumbered(plan)]).target_rows[0]
     torch.testing.assert_close(new[1:], old, atol=1e-5, rtol=0)
 
 
@@ -311,7 +314,7 @@ def test_a_checkpoint_is_answered_from_with_its_calibration(tmp_path: Path) -> N
     plan = bind(NEIGHBOURS, DATASET)
     before = nqe.open(tmp_path / "model", graph=DATASET, facts="none")
     assert before.answer(plan) == answerer("none").answer(plan)
-    odd_calibration().save(tmp_path / "model")
+    save_calibration(odd_calibration(), tmp_path / "model")
     after = nqe.open(tmp_path / "model", graph=DATASET, facts="none")
     own = Answerer(DATASET, country_model(), facts="none", calibration=odd_calibration())
     assert after.answer(plan) == own.answer(plan) != before.answer(plan)

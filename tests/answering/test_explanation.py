@@ -20,7 +20,7 @@ from hypothesis import given, settings
 from slow_hybrid import CONJOIN, says
 
 from nqe.answering import Answerer, Explanation, explain
-from nqe.answering.calibration import MOST
+from nqe.answering.calibration import MAX_PREDICTED
 from nqe.errors import NqeError
 from nqe.graph import Fact, Graph
 from nqe.query import Plan, bind, execute
@@ -79,7 +79,7 @@ def check_probability(reason: Reason, logic: str) -> None:
         case _:
             return
     if reason.probability < 1:
-        expected = min(expected, MOST)
+        expected = min(expected, MAX_PREDICTED)
     assert reason.probability == pytest.approx(expected, abs=1e-5)
 
 
@@ -90,7 +90,7 @@ def test_reasons_hold(logic: str, facts: list[Fact], plan: Plan, entity: int) ->
     graph = graph_of(facts)
     answerer = answerer_of(graph, logic, join="max", beam=400, least=0.0)
     explanation = explain(answerer, plan, entity)
-    row = answerer.run([plan]).targets()[0]
+    row = answerer.run([plan]).target_rows[0]
     reason = explanation.reason
     assert explanation.entity == reason.entity == entity
     assert explanation.probability == reason.probability == float(row[entity])
@@ -213,7 +213,7 @@ def test_negations_tell_whom_they_took_away() -> None:
     name = DATASET.vocabulary.entities.name
     sure = {name(entity) for entity, chance in removed.entities if chance == 1}
     assert sure >= {"Germany", "Italy"}
-    assert "not speaks(?x, German) took away: " in str(of_countries(NOT_GERMAN))
+    assert "Removed by not speaks(?x, German): " in str(of_countries(NOT_GERMAN))
     assert of_countries(NEIGHBOURS_SPEAK).removed == ()
 
 
@@ -275,7 +275,7 @@ def test_text_tells_each_step_then_why() -> None:
 
 def test_markdown_has_the_steps_as_one_table() -> None:
     explanation = of_countries(NEIGHBOURS_SPEAK, "French")
-    text = explanation.markdown()
+    text = explanation.to_markdown()
     table = [line for line in text.splitlines() if line.startswith("|")]
     assert len(table) == 2 + sum(len(view.candidates) for view in explanation.steps)
     assert len({line.count("|") for line in table}) == 1

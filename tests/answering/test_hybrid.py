@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -23,12 +25,13 @@ from slow_hybrid import CONJOIN, SlowHybrid
 from strategies import ENTITIES
 
 from nqe.answering import HybridOptions, HybridRunner
-from nqe.answering.calibration import MOST
+from nqe.answering.calibration import MAX_PREDICTED
 from nqe.answering.hybrid import JOINS
 from nqe.errors import NqeError
 from nqe.graph import Fact, Graph
 from nqe.model.fuzzy_logic import LOGICS
 from nqe.query import Plan, execute
+from nqe.query.exact_batch import run_table
 from nqe.query.plan import Op, PlanBuilder
 from nqe.query.shapes import POSITIVE
 from nqe.query.step_table import StepTable
@@ -40,7 +43,7 @@ EVERYTHING = len(ENTITIES) ** 3
 
 
 def row_of(graph: Graph, plan: Plan, logic: str = "product", **options: object) -> torch.Tensor:
-    return answerer_of(graph, logic, **options).run([plan]).targets()[0]
+    return answerer_of(graph, logic, **options).run([plan]).target_rows[0]
 
 
 def check_exact_answers_stand_first(graph: Graph, plan: Plan, logic: str, join: str) -> None:
@@ -90,7 +93,7 @@ def test_what_rests_on_a_negation_is_never_certain(facts: list[Fact], plan: Plan
     slow = SlowHybrid(plan, small_model(), graph, odd_calibration(), "product", "noisy-or")
     certain = slow.certain()
     assert set(np.flatnonzero(row == 1).tolist()) == certain
-    assert float(row[row < 1].max() if len(certain) < len(row) else 0) <= np.float32(MOST)
+    assert float(row[row < 1].max() if len(certain) < len(row) else 0) <= np.float32(MAX_PREDICTED)
     assert float(row.min()) >= 0
 
 
@@ -190,8 +193,8 @@ def test_many_plans_together_have_the_rows_they_have_alone(
     facts: list[Fact], batch: list[Plan], beam: int
 ) -> None:
     answerer = answerer_of(graph_of(facts), beam=beam)
-    together = answerer.run(batch).targets()
-    alone = torch.cat([answerer.run([plan]).targets() for plan in batch])
+    together = answerer.run(batch).target_rows
+    alone = torch.cat([answerer.run([plan]).target_rows for plan in batch])
     torch.testing.assert_close(together, alone, atol=1e-5, rtol=0)
 
 
@@ -199,12 +202,12 @@ def test_many_plans_together_have_the_rows_they_have_alone(
 @settings(max_examples=20)
 def test_small_blocks_change_nothing(facts: list[Fact], batch: list[Plan]) -> None:
     answerer = answerer_of(graph_of(facts), beam=8)
-    whole = list(answerer.rows(batch))
+    whole = list(answerer.compute_rows(batch))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("nqe.answering.hybrid.SCORES", 7)
-        patch.setattr("nqe.answering.hybrid.BINDINGS", 2)
-        patch.setattr("nqe.answering.hybrid.ROWS", 3 * len(ENTITIES))
-        parted = list(answerer.rows(batch))
+        patch.setattr("nqe.answering.hybrid.MAX_SCORES", 7)
+        patch.setattr("nqe.answering.hybrid.MIN_BINDINGS", 2)
+        patch.setattr("nqe.answering.hybrid.MAX_PROBABILITIES", 3 * len(ENTITIES))
+        parted = list(answerer.compute_rows(batch))
         by_runner = HybridRunner(answerer).run(StepTable.of(batch)).block(1, 4)
     torch.testing.assert_close(torch.stack(parted), torch.stack(whole), atol=1e-5, rtol=0)
     torch.testing.assert_close(by_runner, torch.stack(whole)[:, 1:4], atol=1e-5, rtol=0)
@@ -221,3 +224,19 @@ def test_a_chance_too_small_to_be_asked_about_still_leaves_the_best_binding() ->
 def test_a_join_nobody_knows_is_refused_with_those_there_are() -> None:
     with pytest.raises(NqeError, match="unknown join 'sum'; choose one of noisy-or, max"):
         answerer_of(graph_of([]), join="sum")
+
+
+def test_an_unknown_operator_raises() -> None:
+    builder = PlanBuilder()
+    builder.add_projection("x", 1, (), (3, None), 1, False)
+    answerer = answerer_of(graph_of([]))
+    table = StepTable.of([builder.finish()])
+    exact = run_table(table, answerer.graph)
+    with pytest.raises(ValueError, match="99 is not a valid Op"):
+        answerer.neural.run_sets(replace(exact, table=replace(table, op=np.array([99]))))
+
+
+def test_an_unknown_mode_raises() -> None:
+    answerer = answerer_of(graph_of([]))
+    with pytest.raises(ValueError, match="unknown mode 'magic'"):
+        next(answerer.neural.compute_rows([], "magic"))

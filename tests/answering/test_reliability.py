@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nqe.answering.reliability import Reliability, plot
+from nqe.answering.reliability import Reliability, plot_reliability
 
 TOLD = np.array([0.9, 0.1, 0.6, 0.2])
 RIGHT = np.array([1.0, 0.0, 1.0, 1.0])
@@ -59,5 +59,5 @@ def test_who_says_what_is_true_makes_no_error(right: list[bool]) -> None:
 
 
 def test_a_diagram_is_drawn(tmp_path: Path) -> None:
-    plot({"before": Reliability.of(TOLD, RIGHT)}, tmp_path / "diagram.svg")
+    plot_reliability({"before": Reliability.of(TOLD, RIGHT)}, tmp_path / "diagram.svg")
     assert "<svg" in (tmp_path / "diagram.svg").read_text(encoding="utf-8")

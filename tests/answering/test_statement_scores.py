@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nqe.answering import Answerer, score, suggest
-from nqe.answering.calibration import MOST
-from nqe.answering.statement_scores import combine_chances
+from nqe.answering.calibration import MAX_PREDICTED
+from nqe.answering.statement_scores import combine_probabilities
 from nqe.errors import NqeError, QueryError
 from nqe.graph import EntitySet, Fact, Graph
 
@@ -29,7 +29,7 @@ def test_each_slot_is_asked_for_with_the_others_given() -> None:
     assert told.stated
     assert [one.slot for one in told.slots] == ["subject", "object", "since"]
     assert [one.answer.id for one in told.slots] == ["it", "german", "y1990"]
-    alone = answerer().knowing("none")
+    alone = answerer().with_facts("none")
     query = "?x: speaks(it, ?x; since: y1990)"
     chances = {one.id: one.probability for one in alone.answer(query, top=99)}
     middle = told.slots[1]
@@ -39,7 +39,7 @@ def test_each_slot_is_asked_for_with_the_others_given() -> None:
     best = [one for one in chances if one != "german"][:5]
     assert [one.id for one in middle.alternatives] == best
     assert told.probability == pytest.approx(
-        combine_chances(one.answer.probability for one in told.slots)
+        combine_probabilities(one.answer.probability for one in told.slots)
     )
 
 
@@ -82,8 +82,8 @@ def test_json_has_ids_and_labels() -> None:
 @pytest.mark.parametrize(
     ("statement", "complaint"),
     [
-        ("borders(France", "a statement is written as borders"),
-        ("", "a statement is written as borders"),
+        ("borders(France", "write a statement such as borders"),
+        ("", "write a statement such as borders"),
         ("borders(France, Spain) and borders(Spain, France)", "a statement is one atom"),
         ("not borders(France, Spain)", "a statement is one atom"),
         ("borders(?x, Spain)", r"no variables; put a name in place of \?x"),
@@ -100,17 +100,17 @@ def test_what_is_no_statement_is_told_in_one_sentence(statement: str, complaint:
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=6))
 def test_together_lies_between_and_is_fair_to_both_sides(chances: list[float]) -> None:
-    whole = combine_chances(chances)
+    whole = combine_probabilities(chances)
     assert min(chances) - 1e-3 <= whole <= max(chances) + 1e-3
-    assert combine_chances([1 - one for one in chances]) == pytest.approx(1 - whole)
-    assert combine_chances(chances * 2) == pytest.approx(whole)
+    assert combine_probabilities([1 - one for one in chances]) == pytest.approx(1 - whole)
+    assert combine_probabilities(chances * 2) == pytest.approx(whole)
 
 
 def test_together_is_the_mean_of_log_odds() -> None:
     odds = math.sqrt((0.8 / 0.2) * (0.5 / 0.5))
-    assert combine_chances([0.8, 0.5]) == pytest.approx(odds / (1 + odds))
-    assert combine_chances([1.0]) == pytest.approx(MOST)
-    assert combine_chances([0.0]) == pytest.approx(1 - MOST)
+    assert combine_probabilities([0.8, 0.5]) == pytest.approx(odds / (1 + odds))
+    assert combine_probabilities([1.0]) == pytest.approx(MAX_PREDICTED)
+    assert combine_probabilities([0.0]) == pytest.approx(1 - MAX_PREDICTED)
 
 
 @given(fact_lists, entities, st.integers(1, 12))
@@ -155,7 +155,7 @@ def test_all_that_is_not_stated_is_suggested_if_enough_is_wanted(
                 (f"?x: {one.relation}({one.subject.id}, ?x)", one.object),
             )
         ]
-        assert one.probability == pytest.approx(combine_chances(chances), abs=1e-5)
+        assert one.probability == pytest.approx(combine_probabilities(chances), abs=1e-5)
 
 
 def test_a_relation_and_the_ends_can_be_chosen() -> None:
@@ -183,7 +183,7 @@ def test_of_what_the_model_has_not_seen_nothing_is_suggested() -> None:
     told = score(asked, "trades_with(be, es)")
     assert told.stated
     assert [one.answer.probability for one in told.slots] == [0, 0]
-    assert told.probability == pytest.approx(1 - MOST)
+    assert told.probability == pytest.approx(1 - MAX_PREDICTED)
 
 
 def test_what_is_not_in_the_graph_has_no_suggestions() -> None:

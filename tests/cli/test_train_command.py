@@ -150,7 +150,7 @@ def test_the_example_in_the_help_works(here: Path) -> None:
 def test_a_complete_run_says_so_and_goes_on_when_more_is_wanted(place: Path) -> None:
     done = nqe("train", "atlas", "-o", "run", "--resume", cwd=place)
     assert re.match(r"run: 4 steps in \d\.\d minutes, best validation MRR 0\.", well(done))
-    assert done.err.startswith("the run was complete already; to train on, raise train")
+    assert done.err.startswith("the run was already complete; to continue, raise train")
     done = nqe("train", "atlas", "-o", "run", "--resume", "--set", "train.steps=6", cwd=place)
     assert well(done).startswith("run: 6 steps")
     assert "complete" not in done.err
