@@ -15,7 +15,7 @@ from nqe.cores import usable_cores
 from nqe.graph import Dataset
 from nqe.query import execute_many
 from nqe.readers import read
-from nqe.sampling import QuerySet, preset, sample, save_queries
+from nqe.sampling import QuerySet, choose_preset, sample, save_queries
 
 PRESET = "wd50k-nfol"
 MINUTES_BAR, GIGABYTES_BAR = 5.0, 4.0
@@ -49,7 +49,7 @@ def main() -> None:
     before = matrix_multiply_rate()
     dataset = read(DATA / "wd50k")
     start = time.perf_counter()
-    queries = sample(dataset, preset(PRESET), workers=usable_cores())
+    queries = sample(dataset, choose_preset(PRESET), workers=usable_cores())
     sampled = time.perf_counter() - start
     with tempfile.TemporaryDirectory() as folder:
         save_queries(queries, Path(folder) / "queries")

@@ -5,10 +5,10 @@ The public names, loaded when first used, so that reading and exact answers neve
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from nqe import version
+from nqe.lazy_names import load_on_use
 
 if TYPE_CHECKING:
     from nqe.answering import (
@@ -151,10 +151,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'nqe' has no attribute '{name}'")
-    return getattr(import_module(_HOMES[name]), name)
+__getattr__ = load_on_use(__name__, _HOMES)
 
 
 def __dir__() -> list[str]:

@@ -39,7 +39,7 @@ def checkpoint_of(path: Path) -> Path:
     for name in (BEST, LAST):
         if CHECKPOINT.is_one(path / name):
             return path / name
-    raise StorageError(f"{path}: holds no checkpoint yet; train on with `nqe train --resume`")
+    raise StorageError(f"{path}: holds no checkpoint yet; continue with `nqe train --resume`")
 
 
 def run_manifest(path: str | Path) -> dict[str, Any] | None:

@@ -69,10 +69,10 @@ def import_(
             bad=bad,
             progress=progress,
         )
-    extra = {BAD_LINES: bad.table()} if bad.count else {}
+    extra = {BAD_LINES: bad.to_tsv()} if bad.count else {}
     dataset.save(output, extra)
     for where, line in bad.kept[:5]:
-        printing.note(f"{where}: {line.what}")
+        printing.note(f"{where}: {line.problem}")
     if bad.count:
         kept = "" if len(bad.kept) == bad.count else f" for the first {len(bad.kept):,}"
         printing.note(f"{bad.count:,} bad line(s) passed over; see {output}/{BAD_LINES}{kept}")

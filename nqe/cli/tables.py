@@ -8,7 +8,7 @@ from nqe.cli.printing import Cell, heading, say, table
 from nqe.graph.entity_facts import LabelledFact, Portrait
 from nqe.graph.statistics import Frequency, Statistics
 from nqe.graph.vocabulary import Vocabulary
-from nqe.sampling.query_statistics import SplitReport
+from nqe.sampling.query_statistics import SplitStatistics
 
 
 def print_statistics(numbers: Statistics) -> None:
@@ -75,7 +75,7 @@ def _row(fact: LabelledFact) -> tuple[str, str, str, str]:
 
 
 def print_query_report(
-    reports: Sequence[SplitReport], vocabulary: Vocabulary, top: int = 10
+    reports: Sequence[SplitStatistics], vocabulary: Vocabulary, top: int = 10
 ) -> None:
     """The distributions of every split of a query set."""
     for one in reports:

@@ -15,52 +15,54 @@ from nqe.errors import QueryError
 from nqe.query.formula import TOO_DEEP, And, Atom, Formula, Not, Or, Term, Variable
 
 
-class _Wire(BaseModel):
+class _JsonModel(BaseModel):
+    """What all forms in this file have in common: unknown fields are errors."""
+
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
 
 
-class VariableWire(_Wire):
+class VariableJson(_JsonModel):
     """A variable."""
 
     variable: str
 
 
-TermWire = VariableWire | str
+TermJson = VariableJson | str
 
 
-class QualifierWire(_Wire):
+class QualifierJson(_JsonModel):
     """An attribute and the value that it must have."""
 
     attribute: str
-    value: TermWire
+    value: TermJson
 
 
-class AtomWire(_Wire):
+class AtomJson(_JsonModel):
     """A pattern of facts."""
 
     relation: str
-    subject: TermWire
-    object: TermWire
-    qualifiers: tuple[QualifierWire, ...] = ()
+    subject: TermJson
+    object: TermJson
+    qualifiers: tuple[QualifierJson, ...] = ()
     only: bool = False
 
 
-class AndWire(_Wire):
+class AndJson(_JsonModel):
     """All parts hold."""
 
-    parts: tuple[FormulaWire, ...] = Field(alias="and", min_length=2)
+    parts: tuple[FormulaJson, ...] = Field(alias="and", min_length=2)
 
 
-class OrWire(_Wire):
+class OrJson(_JsonModel):
     """At least one part holds."""
 
-    parts: tuple[FormulaWire, ...] = Field(alias="or", min_length=2)
+    parts: tuple[FormulaJson, ...] = Field(alias="or", min_length=2)
 
 
-class NotWire(_Wire):
+class NotJson(_JsonModel):
     """The part does not hold."""
 
-    part: FormulaWire = Field(alias="not")
+    part: FormulaJson = Field(alias="not")
 
 
 def _kind(data: Any) -> str:
@@ -68,20 +70,20 @@ def _kind(data: Any) -> str:
     return next((word for word in ("and", "or", "not") if word in keys), "atom")
 
 
-FormulaWire = Annotated[
-    Annotated[AtomWire, Tag("atom")]
-    | Annotated[AndWire, Tag("and")]
-    | Annotated[OrWire, Tag("or")]
-    | Annotated[NotWire, Tag("not")],
+FormulaJson = Annotated[
+    Annotated[AtomJson, Tag("atom")]
+    | Annotated[AndJson, Tag("and")]
+    | Annotated[OrJson, Tag("or")]
+    | Annotated[NotJson, Tag("not")],
     Discriminator(_kind),
 ]
 
 
-class QueryWire(_Wire):
+class QueryJson(_JsonModel):
     """A query."""
 
     target: str
-    formula: FormulaWire
+    formula: FormulaJson
 
 
 def to_json(target: Variable, formula: Formula) -> dict[str, Any]:
@@ -93,30 +95,32 @@ def from_json(data: Any) -> tuple[Variable, Formula]:
     """The target and the formula of JSON data or JSON text."""
     try:
         content = json.loads(data) if isinstance(data, str | bytes) else data
-        wire = QueryWire.model_validate(content)
+        query = QueryJson.model_validate(content)
     except ValidationError as error:
-        raise QueryError(f"query JSON: {_complaint(error)}") from None
+        raise QueryError(f"query JSON: {_describe_error(error)}") from None
     except ValueError as error:
         raise QueryError(f"query JSON: not JSON ({error})") from None
     except RecursionError:
         raise QueryError(f"query JSON: {TOO_DEEP}") from None
-    return Variable(wire.target), _formula(wire.formula)
+    return Variable(query.target), _formula(query.formula)
 
 
-def _complaint(error: ValidationError) -> str:
+def _describe_error(error: ValidationError) -> str:
     """The place and the kind of the error, without the names of the classes in this file."""
     first = error.errors()[0]
+    if first["type"].startswith("recursion"):
+        return TOO_DEEP
     parts = [str(part) for part in first["loc"]]
-    if any(part.endswith("Wire") or part == "str" for part in parts):
+    if any(part.endswith("Json") or part == "str" for part in parts):
         message = 'give a name, or {"variable": "x"}'
     else:
         message = first["msg"].lower()
-    kept = [
+    path = [
         part
         for place, part in enumerate(parts)
-        if part not in ("atom", "str", "VariableWire") and parts[place - 1 : place] != [part]
+        if part not in ("atom", "str", "VariableJson") and parts[place - 1 : place] != [part]
     ]
-    return f"{'.'.join(kept) or 'the query'}: {message}"
+    return f"{'.'.join(path) or 'the query'}: {message}"
 
 
 def _formula_data(formula: Formula) -> dict[str, Any]:
@@ -151,21 +155,21 @@ def _term_data(term: Term) -> Any:
     return {"variable": term.name} if isinstance(term, Variable) else term
 
 
-def _formula(wire: FormulaWire) -> Formula:
-    match wire:
-        case AndWire():
-            return And(tuple(_formula(part) for part in wire.parts))
-        case OrWire():
-            return Or(tuple(_formula(part) for part in wire.parts))
-        case NotWire():
-            return Not(_formula(wire.part))
-        case AtomWire():
-            pairs = tuple((pair.attribute, _term(pair.value)) for pair in wire.qualifiers)
-            terms = _term(wire.subject), _term(wire.object)
-            return Atom(wire.relation, *terms, pairs, closed=wire.only)
+def _formula(data: FormulaJson) -> Formula:
+    match data:
+        case AndJson():
+            return And(tuple(_formula(part) for part in data.parts))
+        case OrJson():
+            return Or(tuple(_formula(part) for part in data.parts))
+        case NotJson():
+            return Not(_formula(data.part))
+        case AtomJson():
+            pairs = tuple((pair.attribute, _term(pair.value)) for pair in data.qualifiers)
+            terms = _term(data.subject), _term(data.object)
+            return Atom(data.relation, *terms, pairs, closed=data.only)
         case _:
-            assert_never(wire)
+            assert_never(data)
 
 
-def _term(wire: TermWire) -> Term:
-    return Variable(wire.variable) if isinstance(wire, VariableWire) else wire
+def _term(data: TermJson) -> Term:
+    return Variable(data.variable) if isinstance(data, VariableJson) else data

@@ -83,7 +83,7 @@ def write_sparql(graph: QueryGraph, vocabulary: Vocabulary, model: str = "wikida
     """
     writer = _Writer(choose(MODELS, model, "RDF model"), graph.targets)
     resolved = resolve_graph(graph, vocabulary)
-    comment = render_query(resolved.targets, resolved.formula).replace("\n", " ")
+    comment = render_query(resolved.targets, resolved.formula)
     prefixes = [f"PREFIX {name}: <{iri}>" for name, iri in writer.model.prefixes.items()]
     columns = " ".join(writer.targets.values())
     body = _indent(writer.write_scope(resolved.scope, writer.targets))

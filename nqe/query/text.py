@@ -40,7 +40,7 @@ def parse_text(text: str) -> tuple[Variable, Formula]:
     try:
         parsed: tuple[Variable, Formula] = _Builder().transform(_parser().parse(text))
     except UnexpectedInput as error:
-        raise QueryError(_complaint(text, error)) from None
+        raise QueryError(_describe_error(text, error)) from None
     except (RecursionError, VisitError):
         raise QueryError(TOO_DEEP) from None
     return parsed
@@ -57,11 +57,11 @@ def render_formula(formula: Formula) -> str:
         case Atom():
             return render_atom(formula)
         case Not(part):
-            return f"not {_bracketed(part, And, Or)}"
+            return f"not {_render_bracketed(part, And, Or)}"
         case And(parts):
-            return " and ".join(_bracketed(part, And, Or) for part in parts)
+            return " and ".join(_render_bracketed(part, And, Or) for part in parts)
         case Or(parts):
-            return " or ".join(_bracketed(part, Or) for part in parts)
+            return " or ".join(_render_bracketed(part, Or) for part in parts)
         case _:
             assert_never(formula)
 
@@ -69,22 +69,23 @@ def render_formula(formula: Formula) -> str:
 def render_atom(atom: Atom) -> str:
     """An atom as text."""
     only = "only " if atom.closed else ""
-    pairs = ", ".join(f"{_name(a)}: {render_term(value)}" for a, value in atom.qualifiers)
+    pairs = ", ".join(f"{_quote(a)}: {render_term(value)}" for a, value in atom.qualifiers)
     terms = f"{render_term(atom.subject)}, {render_term(atom.object)}"
-    return f"{only}{_name(atom.relation)}({terms}{'; ' + pairs if pairs else ''})"
+    return f"{only}{_quote(atom.relation)}({terms}{'; ' + pairs if pairs else ''})"
 
 
 def render_term(term: Term) -> str:
     """A variable, or a name, in quotes if it needs them."""
-    return str(term) if isinstance(term, Variable) else _name(term)
+    return str(term) if isinstance(term, Variable) else _quote(term)
 
 
-def _bracketed(formula: Formula, *kinds: type) -> str:
+def _render_bracketed(formula: Formula, *kinds: type) -> str:
     text = render_formula(formula)
     return f"({text})" if isinstance(formula, kinds) else text
 
 
-def _name(text: str) -> str:
+def _quote(text: str) -> str:
+    """A name, in quotes if it could not be read otherwise."""
     if _WORD.fullmatch(text) and text not in KEYWORDS:
         return text
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
@@ -130,7 +131,8 @@ class _Builder(Transformer[Token, Any]):
         return str(token)
 
 
-def _hint(shown: str, line: int, column: int, error: UnexpectedInput) -> str:
+def _suggest(shown: str, line: int, column: int, error: UnexpectedInput) -> str:
+    """What the query lacks at the place of the error; empty if that is not known."""
     if line == 1 and column == 1:
         return "; a query begins with its target variable, as in ?x: capital(?x, ?y)"
     if shown[column - 1 : column] == '"':
@@ -145,14 +147,14 @@ def _hint(shown: str, line: int, column: int, error: UnexpectedInput) -> str:
     return f"; expected {' or '.join(wanted)}" if wanted else ""
 
 
-def _complaint(text: str, error: UnexpectedInput) -> str:
+def _describe_error(text: str, error: UnexpectedInput) -> str:
     """The place of the error, what was expected there, and the line with a caret below it."""
     line, column = error.line, error.column
     if line is None or line < 1 or getattr(getattr(error, "token", None), "type", "") == "$END":
         lines = text.rstrip().splitlines() or [""]
         line, column = len(lines), len(lines[-1]) + 1
     shown = (text.splitlines() or [""])[line - 1] if text.strip() else ""
-    hint = _hint(shown, line, column, error)
+    hint = _suggest(shown, line, column, error)
     where = f"line {line}, column {column}" if "\n" in text.strip() else f"column {column}"
     caret = " " * (column - 1) + "^"
     return f"query not understood at {where}{hint}\n  {shown}\n  {caret}"

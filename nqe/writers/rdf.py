@@ -1,4 +1,4 @@
-"""Graphs as RDF, in the two forms that people query: Wikidata's statements, RDF 1.2 annotations."""
+"""Writes a graph as RDF: Wikidata's statement nodes, or triples with RDF 1.2 annotations."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ REIFIES = "http://www.w3.org/1999/02/22-rdf-syntax-ns#reifies"
 
 
 def local_name(name: str) -> str:
-    """An id as the last part of an IRI; ids of Wikidata stay as they are."""
+    """An id, escaped to be the last part of an IRI; the ids of Wikidata need no escape."""
     return quote(name, safe="")
 
 
 def statement_lines(graph: Graph) -> Iterator[str]:
-    """N-Triples in Wikidata's statement model: a node a fact, its object and its qualifiers."""
+    """N-Triples in Wikidata's statement model: one node per fact, with object and qualifiers."""
     for row in range(len(graph)):
         fact = graph.fact(row)
         node, relation = f"<{STATEMENT}{row}>", local_name(fact.relation)
@@ -34,7 +34,7 @@ def statement_lines(graph: Graph) -> Iterator[str]:
 
 
 def annotation_lines(graph: Graph) -> Iterator[str]:
-    """N-Triples of RDF 1.2: the triple, a reifier of it a fact, and the reifier's annotations."""
+    """N-Triples of RDF 1.2: each fact's triple, a reifier of it, and the reifier's annotations."""
     for row in range(len(graph)):
         fact = graph.fact(row)
         node, relation = f"<{STATEMENT}{row}>", f"<{DIRECT}{local_name(fact.relation)}>"

@@ -8,7 +8,8 @@ import torch
 
 from nqe.graph import Dataset
 from nqe.model import new_model, save_pretrained
-from nqe.model.checkpoint import BEST, RUN, Card
+from nqe.model.checkpoint import Card
+from nqe.run_folders import BEST, RUN
 from nqe.settings import ModelSettings, RunSettings
 
 

@@ -54,7 +54,7 @@ def test_a_training_ends_with_a_calibration(run_nqe: RunNqe, runs: Path) -> None
     both = (*command[:3], "both.run", *command[4:], *words, "--set", "train.facts=train,valid")
     run = run_nqe(*both)
     assert well(run)
-    assert "calibrated" not in run.err
+    assert "not calibrated: the model has learnt from the validation split" in run.err
 
 
 def test_a_calibration_that_cannot_be_read_is_replaced(run_nqe: RunNqe, runs: Path) -> None:

@@ -46,6 +46,11 @@ def test_runs_are_compared_by_any_metric(random_queries: Path, tmp_path: Path) -
     assert sentence == f"unknown measure 'auc'; choose one of {', '.join(METRICS)}"
 
 
+def test_the_help_names_every_metric() -> None:
+    words = run_command("compare", "--help").replace(",", " ").replace(".", " ").split()
+    assert set(METRICS) <= set(words)
+
+
 def test_link_prediction_is_compared(tmp_path: Path) -> None:
     run = new_run(tmp_path)
     run_command("evaluate", run, "atlas", "--link-prediction")

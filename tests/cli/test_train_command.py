@@ -73,7 +73,7 @@ OLD = ("train", "atlas", "-o", "run", "--resume")
 WRONG: dict[str, tuple[tuple[str, ...], str]] = {
     "a run that exists": (
         ("train", "atlas", "-o", "run"),
-        "run: a run is there already; go on with --resume, or choose another name",
+        "run: a run exists already; continue it with --resume, or choose another name",
     ),
     "a folder of others": (
         ("train", "atlas", "-o", "mine"),
@@ -108,11 +108,11 @@ WRONG: dict[str, tuple[tuple[str, ...], str]] = {
     "an unknown encoder": ((*NEW, "--set", "model.encoder=x"), "unknown encoder 'x'; choose one"),
     "nothing to resume": (
         ("train", "atlas", "-o", "new", "--resume"),
-        "new: no run to go on with; leave out --resume to begin one",
+        "new: no run to continue; leave out --resume to begin one",
     ),
     "nothing to resume, with settings": (
         (*NEW, "--resume"),
-        "new: no run to go on with; leave out --resume to begin one",
+        "new: no run to continue; leave out --resume to begin one",
     ),
     "other queries": ((*OLD, "q"), "run: learns from the graph alone, not from q; resume without"),
     "another graph": (
@@ -181,7 +181,7 @@ def test_an_interrupt_saves_and_says_how_to_go_on(here: Path, number: signal.Sig
             process.kill()
     assert process.returncode == 130
     found = re.fullmatch(
-        r"nqe: run: interrupted and saved at step ([\d,]+); go on with the same command and "
+        r"nqe: run: interrupted and saved at step ([\d,]+); continue with the same command and "
         r"--resume\n",
         err.decode(),
     )

@@ -67,7 +67,7 @@ def test_the_last_layer_reads_the_masks_as_if_it_had_done_all_elements(kind: str
     elements = random(len(projections.entities) + len(projections.relations), 8)
     weight = random(len(projections.asked), 8).detach()
     full = layer(elements, projections, full_layout(projections, 2))[projections.asked]
-    masked = layer.only_masked(elements, projections)
+    masked = layer.forward_masked(elements, projections)
     torch.testing.assert_close(masked, full)
     wanted = [elements, *layer.parameters()]
     of_full, of_masked = (

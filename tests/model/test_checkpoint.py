@@ -212,7 +212,7 @@ def test_names_of_another_graph_are_noticed(saved: Path) -> None:
     smaller = model_with_names()
     smaller.vocabulary = Dataset.of({"train": FACTS[:3]}).vocabulary
     save_pretrained(smaller, saved)
-    with pytest.raises(StorageError, match="vocabulary and weights do not fit together"):
+    with pytest.raises(StorageError, match="vocabulary and weights differ in size"):
         from_pretrained(saved, "cpu")
 
 
@@ -240,7 +240,7 @@ def test_a_run_stands_for_its_best_checkpoint_or_else_its_last(tmp_path: Path) -
 
 def test_a_run_without_checkpoints_says_so(tmp_path: Path) -> None:
     run = new_run(tmp_path / "run")
-    with pytest.raises(StorageError, match="run: holds no checkpoint yet; train on with `nqe tra"):
+    with pytest.raises(StorageError, match="run: holds no checkpoint yet; continue with `nqe"):
         load(run)
 
 

@@ -30,12 +30,12 @@ def test_a_table_gives_its_rows_as_sigmoids_less_the_centre(
 @pytest.mark.parametrize("some", [torch.tensor([1, 3, 1]), torch.tensor([], dtype=torch.long)])
 def test_two_reads_of_a_table_at_once_are_two_reads(some: Tensor, others: Tensor | None) -> None:
     table = FuzzyTable(4, 3, steepness=2.5).double()
-    first, second = table.both(some, others, 0.5)
+    first, second = table.read_twice(some, others, 0.5)
     torch.testing.assert_close(first, table(some))
     torch.testing.assert_close(second, table(others, 0.5))
 
     def both(weights: Tensor) -> tuple[Tensor, Tensor]:
         table.__dict__["weights"] = weights  # hides the parameter
-        return table.both(some, others, 0.5)
+        return table.read_twice(some, others, 0.5)
 
     assert torch.autograd.gradcheck(both, (random(4, 3),))

@@ -1,11 +1,13 @@
-"""Scope and trees: what is refused, each with its own message, and what is allowed."""
+"""Compiling query graphs into trees: which shape they get, and what is refused."""
 
 from __future__ import annotations
 
 import pytest
+from query_cases import FILMS
 
 from nqe.errors import QueryError
-from nqe.query import parse
+from nqe.graph import Graph
+from nqe.query import execute, parse
 from nqe.query.compiler import compile_tree
 
 
@@ -29,7 +31,7 @@ from nqe.query.compiler import compile_tree
         ("?x: not (p(?x, a) and q(?z, b))", r"not connected with \?x"),
     ],
 )
-def test_what_has_no_meaning_is_refused_with_its_own_message(text: str, message: str) -> None:
+def test_what_is_refused_has_its_own_message(text: str, message: str) -> None:
     with pytest.raises(QueryError, match=message):
         compile_tree(parse(text).graph)
 
@@ -53,5 +55,23 @@ def test_what_has_no_meaning_is_refused_with_its_own_message(text: str, message:
         ("?x: not not p(?x, a)", "Not(Not(P()))"),
     ],
 )
-def test_scope_gives_each_variable_its_place(text: str, shape: str) -> None:
+def test_a_tree_gets_its_shape(text: str, shape: str) -> None:
     assert parse(text).shape == shape
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "?x: " + "not " * 400 + "born(?x, Rome)",
+        "?x: " + "not (born(?x, Rome) or " * 150 + "born(?x, Rome)" + ")" * 150,
+        "?v0: " + " and ".join(f"born(?v{i}, ?v{i + 1})" for i in range(600)),
+    ],
+)
+def test_a_query_nested_too_deep_is_refused(text: str) -> None:
+    with pytest.raises(QueryError, match="nested more than 100 deep"):
+        execute(text, Graph.of(FILMS))
+
+
+def test_a_query_that_is_a_hundred_deep_is_allowed() -> None:
+    text = "?v0: " + " and ".join(f"born(?v{i}, ?v{i + 1})" for i in range(99))
+    assert execute(text, Graph.of(FILMS)).plan.shape_name.startswith("P(P(")

@@ -1,13 +1,14 @@
-"""The normal form's form: `or` of `and` of projections or negated ones, no `or` below."""
+"""The disjunctive normal form: its form, and that it has the same answers."""
 
 from __future__ import annotations
 
 import pytest
-from formulas import queries
 from hypothesis import given
+from query_cases import fact_lists, graph_of, queries
 
 from nqe.errors import QueryError
-from nqe.query import Query, parse
+from nqe.graph import Fact
+from nqe.query import Query, execute, parse
 from nqe.query.algebra import Conjunction, Disjunction, Negation, Operator, Projection
 from nqe.query.compiler import compile_tree
 
@@ -25,7 +26,7 @@ def _below(operator: Operator) -> list[Operator]:
 
 
 @given(queries())
-def test_or_is_only_at_the_top_and_not_only_before_projections(query: Query) -> None:
+def test_or_is_only_at_the_top_and_not_is_only_before_projections(query: Query) -> None:
     tree = compile_tree(query.dnf().graph)
     for clause in _clauses(tree):
         assert not any(isinstance(one, Disjunction) for one in _below(clause))
@@ -37,6 +38,12 @@ def test_or_is_only_at_the_top_and_not_only_before_projections(query: Query) -> 
 @given(queries())
 def test_the_normal_form_is_its_own_normal_form(query: Query) -> None:
     assert compile_tree(query.dnf().dnf().graph) == compile_tree(query.dnf().graph)
+
+
+@given(fact_lists, queries())
+def test_the_disjunctive_normal_form_has_the_same_answers(facts: list[Fact], query: Query) -> None:
+    graph = graph_of(facts)
+    assert execute(query.dnf(), graph).ids == execute(query, graph).ids
 
 
 def test_or_is_lifted_through_a_projection() -> None:

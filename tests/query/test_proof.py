@@ -1,11 +1,11 @@
-"""Proofs: the facts named are facts of the graph, and they alone give the answer."""
+"""Proofs: every answer has one, and the facts that it names suffice for the answer."""
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
-from formulas import positive_queries, queries
 from hypothesis import given
-from test_exact import FILMS, fact_lists, graph_of
+from query_cases import FILMS, fact_lists, graph_of, positive_queries, queries
 
 from nqe.errors import NqeError
 from nqe.graph import Fact, Graph
@@ -15,12 +15,12 @@ from nqe.query.reason import Reason
 
 
 @given(fact_lists, positive_queries())
-def test_the_facts_of_a_proof_are_enough_for_the_answer(facts: list[Fact], query: Query) -> None:
+def test_the_facts_of_a_proof_suffice_for_the_answer(facts: list[Fact], query: Query) -> None:
     graph = graph_of(facts)
     result = execute(query, graph)
     for entity in result.answers.tolist():
         rows = sorted(set(result.proof(entity).rows))
-        alone = Graph(graph.vocabulary, graph.facts.take(_rows(rows)).canonical())
+        alone = Graph(graph.vocabulary, graph.facts.take(np.array(rows)).canonical())
         assert entity in execute(result.plan, alone).sets[-1]
 
 
@@ -41,13 +41,7 @@ def _check(proof: Reason) -> None:
         _check(part)
 
 
-def _rows(rows: list[int]):
-    import numpy as np
-
-    return np.array(rows, dtype=np.int64)
-
-
-def test_a_proof_reads_as_the_reasons_step_by_step() -> None:
+def test_a_proof_is_shown_step_by_step() -> None:
     result = execute(
         "?x: award(?x, Prize; with: ?y) and born(?y, Oslo) and not born(?x, Oslo)", Graph.of(FILMS)
     )
@@ -57,9 +51,9 @@ def test_a_proof_reads_as_the_reasons_step_by_step() -> None:
         "    ?y = Bob: stated (Bob, born, Oslo)",
         "  ?x = Ann: no facts give born(Ann, Oslo)",
     ]
-    told = result.proof("Ann").to_json()
-    assert told["because"][0]["fact"]["subject"] == "Ann"
-    assert told["because"][1]["absent"] == "born(Ann, Oslo)"
+    data = result.proof("Ann").to_json()
+    assert data["because"][0]["fact"]["subject"] == "Ann"
+    assert data["because"][1]["absent"] == "born(Ann, Oslo)"
 
 
 def test_a_proof_is_a_reason_in_which_everything_is_certain() -> None:
@@ -72,6 +66,6 @@ def test_a_proof_is_a_reason_in_which_everything_is_certain() -> None:
     assert proof.to_json()["atom"] == "award(Ann, Prize; with: ?y)"
 
 
-def test_what_is_no_answer_has_no_proof() -> None:
+def test_an_entity_that_is_not_an_answer_has_no_proof() -> None:
     with pytest.raises(NqeError, match="Bob is not an answer"):
         execute("?x: born(?x, Rome)", Graph.of(FILMS)).proof("Bob")

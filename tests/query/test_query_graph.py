@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from formulas import queries, query_graphs
 from hypothesis import given
+from query_cases import queries, query_graphs
 
 from nqe.errors import QueryError
 from nqe.query import Query, QueryGraph, Variable, parse, variables

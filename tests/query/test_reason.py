@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from test_exact import FILMS
+from query_cases import FILMS
 
 from nqe.graph import Graph
 from nqe.graph.pattern import OBJECT, Pattern

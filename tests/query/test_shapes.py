@@ -1,10 +1,10 @@
-"""Shapes: the table of 16, names whatever the order of inputs, and shapes written as text."""
+"""Shapes: the table of the 16, their names in any order of inputs, and parsing of trees."""
 
 from __future__ import annotations
 
 import pytest
-from formulas import queries
 from hypothesis import given
+from query_cases import queries
 
 from nqe.errors import QueryError
 from nqe.query import SHAPES, Query
@@ -29,13 +29,13 @@ def test_the_order_of_inputs_does_not_change_the_name() -> None:
 
 
 @given(queries())
-def test_any_shape_can_be_written_and_parsed(query: Query) -> None:
+def test_the_text_of_any_shape_parses_to_the_same_shape(query: Query) -> None:
     shape = Shape.of(compile_tree(query.graph))
     assert parse_shape(str(shape)) == shape
 
 
 @pytest.mark.parametrize(
-    ("text", "what"),
+    ("text", "message"),
     [
         ("", "ends too early"),
         ("5p", "'5p' is none of P, And, Or, Not, Any"),
@@ -46,6 +46,6 @@ def test_any_shape_can_be_written_and_parsed(query: Query) -> None:
         ("P() P()", "'P' is left over"),
     ],
 )
-def test_a_wrong_shape_is_told_what_is_wrong(text: str, what: str) -> None:
-    with pytest.raises(QueryError, match=what):
+def test_an_error_in_a_shape_is_explained(text: str, message: str) -> None:
+    with pytest.raises(QueryError, match=message):
         parse_shape(text)

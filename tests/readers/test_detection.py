@@ -51,17 +51,17 @@ def test_tab_separated_columns_that_could_be_either_ask_for_the_format(
     read_content: ReadContent,
 ) -> None:
     content = "a\tr\tb\n"
-    with pytest.raises(InputError, match=r"say --format nary \(first\) or --format statements"):
+    with pytest.raises(InputError, match=r"give --format nary \(first\) or --format statements"):
         read_content(content)
     assert set(read_content(content, format="statements").graph) == {Fact("a", "r", "b")}
     assert set(read_content(content, format="nary").graph) == {Fact("r", "a", "b")}
 
 
 @pytest.mark.parametrize("content", ["a b c\n", "a,b\n", "<s> <p> <o> .\n", "[1, 2]\n"])
-def test_a_form_that_cannot_be_told_lists_the_formats(
+def test_a_format_that_cannot_be_detected_lists_the_formats(
     read_content: ReadContent, content: str
 ) -> None:
-    with pytest.raises(InputError, match=r"facts:1: not a form .*--format \(statements, nary, t"):
+    with pytest.raises(InputError, match=r"cannot be detected .*--format \(statements, nary, tab"):
         read_content(content)
 
 

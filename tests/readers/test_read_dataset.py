@@ -10,7 +10,7 @@ from helpers import ReadContent
 from nqe.errors import InputError
 from nqe.graph import Dataset, Fact
 from nqe.readers import BadLines, read
-from nqe.readers.read_dataset import split_of
+from nqe.readers.read_dataset import detect_split
 
 
 def fill(folder: Path, **files: str) -> Path:
@@ -37,7 +37,7 @@ def fill(folder: Path, **files: str) -> Path:
     ],
 )
 def test_a_file_name_tells_its_split(name: str, split: str | None) -> None:
-    assert split_of(name) == split
+    assert detect_split(name) == split
 
 
 def test_a_folder_has_the_splits_its_files_are_named_after(tmp_path: Path) -> None:
@@ -133,7 +133,7 @@ def test_bad_lines_are_passed_over_counted_and_kept(read_content: ReadContent) -
     dataset = read_content("a,r,b\na,r,b,q\nc,r,d\n ,r,d\na\x01,r,b\n", bad=bad)
     assert set(dataset.graph) == {Fact("a", "r", "b"), Fact("c", "r", "d")}
     assert bad.count == len(bad.kept) == 3
-    rows = [row.split("\t") for row in bad.table().splitlines()]
+    rows = [row.split("\t") for row in bad.to_tsv().splitlines()]
     assert rows[0] == ["where", "what", "line"]
     assert [row[0].rpartition(":")[2] for row in rows[1:]] == ["2", "4", "5"]
     assert rows[1][1:] == ["qualifier 'q' has no value; add one or drop the pair", "a,r,b,q"]

@@ -135,8 +135,8 @@ def test_a_line_in_another_encoding_is_told_and_can_be_passed_over(
     bad = BadLines(skip=True)
     assert len(read_content(content, bad=bad).graph) == 3
     assert bad.count == 1
-    assert "facts:3\tnot UTF-8" in bad.table()
-    assert "Z\\xfcrich,r,b\n" in bad.table()
+    assert "facts:3\tnot UTF-8" in bad.to_tsv()
+    assert "Z\\xfcrich,r,b\n" in bad.to_tsv()
 
 
 def test_an_earlier_bad_line_is_told_before_a_later_one(read_content: ReadContent) -> None:

@@ -1,32 +1,52 @@
-"""Random queries over the small graphs, and their answers by plain enumeration."""
+"""Small graphs, random queries over them, and their answers by enumeration."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from itertools import count, product
+from typing import assert_never
 
 from hypothesis import reject
 from hypothesis import strategies as st
-from strategies import entity_ids, relation_ids
+from strategies import ENTITIES, RELATIONS, entity_ids, relation_ids, small_facts
 
 from nqe.errors import QueryError
-from nqe.graph import Graph
+from nqe.graph import Fact, Graph
 from nqe.query import And, Atom, Not, Or, Query, QueryGraph, Variable, variables
 from nqe.query.formula import Formula, Term, split_and
 
 TARGET = Variable("x")
 
+# Facts that mention every name, so that all random queries bind.
+EVERY_NAME = [Fact(name, RELATIONS[0], ENTITIES[0]) for name in ENTITIES] + [
+    Fact(ENTITIES[0], name, ENTITIES[0]) for name in RELATIONS
+]
+FILMS = [
+    Fact("Ann", "award", "Prize", (("year", "1999"), ("with", "Bob"), ("with", "Cid"))),
+    Fact("Bob", "award", "Prize", (("year", "1999"), ("with", "Ann"))),
+    Fact("Cid", "award", "Prize"),
+    Fact("Ann", "born", "Rome"),
+    Fact("Bob", "born", "Oslo"),
+    Fact("Cid", "born", "Rome"),
+]
+fact_lists = st.lists(small_facts, max_size=16)
+
+
+def graph_of(facts: list[Fact]) -> Graph:
+    """A graph of these facts whose vocabulary has every name."""
+    return Graph.of([*EVERY_NAME, *facts])
+
 
 @st.composite
 def queries(draw: st.DrawFn, depth: int = 2, prefix: str = "y") -> Query:
-    """A query whose variables form a tree, with any connective at any place."""
+    """A query whose variables form a tree, with connectives in any place."""
     names = (Variable(f"{prefix}{number}") for number in count())
     return Query(TARGET, draw(formulas(TARGET, depth, names)))
 
 
 @st.composite
 def positive_queries(draw: st.DrawFn) -> Query:
-    """A query without `not`, open atoms only: more facts never take an answer away."""
+    """A query of open atoms without `not`: adding facts never removes an answer."""
     names = (Variable(f"y{number}") for number in count())
     return Query(TARGET, draw(formulas(TARGET, 2, names, positive=True)))
 
@@ -39,6 +59,7 @@ def formulas(
     names: Iterator[Variable],
     positive: bool = False,
 ) -> Formula:
+    """A formula over one variable; `names` are for the other variables in it."""
     kinds = ["atom", "atom", "and", "or"] + ([] if positive else ["not"])
     kind = draw(st.sampled_from(kinds)) if depth else "atom"
     if kind == "atom":
@@ -102,6 +123,23 @@ def _connect(inner: st.SearchStrategy[Formula]) -> st.SearchStrategy[Formula]:
     return st.one_of(st.builds(And, parts), st.builds(Or, parts), st.builds(Not, inner))
 
 
+_any_names = st.text(min_size=1)
+_any_variables = st.from_regex(r"\w+", fullmatch=True).map(Variable)
+_any_terms = st.one_of(_any_names, _any_variables)
+_any_atoms = st.builds(
+    Atom,
+    _any_names,
+    _any_terms,
+    _any_terms,
+    st.lists(st.tuples(_any_names, _any_terms), max_size=3).map(tuple),
+    st.booleans(),
+)
+
+
+any_queries = st.builds(Query, _any_variables, st.recursive(_any_atoms, _connect, max_leaves=6))
+"""Queries with any names and any structure, most of which have no meaning."""
+
+
 def answers(query: Query, graph: Graph) -> list[str]:
     """The entities that make the formula true, found by trying each."""
     return [entity for (entity,) in answer_rows(query.graph, graph)]
@@ -117,7 +155,7 @@ def answer_rows(query: QueryGraph, graph: Graph) -> list[tuple[str, ...]]:
 
 
 def _holds(formula: Formula, values: Mapping[Variable, str], graph: Graph) -> bool:
-    """Whether some values of the variables bound here make all conjuncts true."""
+    """Whether some values of the variables of this scope make all conjuncts true."""
     parts = list(split_and(formula))
     bound = {
         t for part in parts if isinstance(part, Atom) for t in part.terms if isinstance(t, Variable)
@@ -140,10 +178,12 @@ def _literal(part: Formula, values: Mapping[Variable, str], graph: Graph) -> boo
             return any(_holds(branch, values, graph) for branch in part.parts)
         case And():
             return all(_holds(one, values, graph) for one in part.parts)
+        case _:
+            assert_never(part)
 
 
 def _stated(atom: Atom, values: Mapping[Variable, str], graph: Graph) -> bool:
-    """Whether a fact has the atom's parts, each qualifier a pair of its own."""
+    """Whether a fact matches the atom; each qualifier needs a pair of its own in the fact."""
     subject, object_, *fillers = (
         values[term] if isinstance(term, Variable) else term for term in atom.terms
     )
