@@ -1,4 +1,4 @@
-"""Pictures of answers: a plan with the best members of every step."""
+"""Drawings of a plan with the best entities of every step."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ QUERY = "?x: borders(?x, ?y) and currency(?y, Euro) and not speaks(?x, German)"
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_a_picture_names_what_the_mode_finds_at_each_step(mode: str) -> None:
+def test_a_drawing_names_the_best_entities_of_each_step(mode: str) -> None:
     atlas = nqe.demo_dataset()
     names = atlas.vocabulary
     torch.manual_seed(0)

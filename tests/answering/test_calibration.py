@@ -44,21 +44,21 @@ def probabilities(
     row[0, list(stated)] = -torch.inf
     shift = curve.compute_shift(np.array([0]), np.array([slot]), np.array([len(stated)]))
     curve.to_probabilities(row, shift)
-    told: list[float] = row[0].tolist()
-    return told
+    predicted: list[float] = row[0].tolist()
+    return predicted
 
 
 @given(curves, score_lists)
-def test_what_scores_higher_is_no_less_likely(curve: Curve, scores: list[float]) -> None:
-    told = probabilities(curve, scores)
-    in_order = [told[place] for place in np.argsort(scores, kind="stable")]
+def test_a_higher_score_is_never_less_likely(curve: Curve, scores: list[float]) -> None:
+    predicted = probabilities(curve, scores)
+    in_order = [predicted[place] for place in np.argsort(scores, kind="stable")]
     assert all(one <= other + 1e-6 for one, other in pairwise(in_order))
 
 
 @given(curves, score_lists)
-def test_nothing_predicted_is_certain(curve: Curve, scores: list[float]) -> None:
-    told = probabilities(curve, scores)
-    assert all(0 <= one <= np.float32(MAX_PREDICTED) for one in told)
+def test_no_prediction_is_certain(curve: Curve, scores: list[float]) -> None:
+    predicted = probabilities(curve, scores)
+    assert all(0 <= one <= np.float32(MAX_PREDICTED) for one in predicted)
 
 
 @given(st.lists(st.floats(-3, 3), min_size=3, max_size=5), st.integers(0, 4), st.booleans())
@@ -73,17 +73,19 @@ def test_probabilities_are_those_of_the_formula(
     ]
     known = by.stated * math.log(1 + len(stated))
     shift = by.cardinality * math.log(by.answers[place]) + known + by.offset + by.own[place]
-    told = probabilities(by, scores, slot, stated)
+    predicted = probabilities(by, scores, slot, stated)
     for number, power in enumerate(powers):
         others = sum(powers) - power
         if number in stated:
-            assert told[number] == 0
+            assert predicted[number] == 0
         elif others > 0.01 * power:
             odds = (power / others) ** by.slope * math.exp(shift)
-            assert told[number] == pytest.approx(min(odds / (1 + odds), MAX_PREDICTED), abs=1e-4)
+            assert predicted[number] == pytest.approx(
+                min(odds / (1 + odds), MAX_PREDICTED), abs=1e-4
+            )
 
 
-def test_where_all_is_stated_nothing_is_predicted() -> None:
+def test_if_every_entity_is_stated_nothing_is_predicted() -> None:
     assert probabilities(odd_curve(5), [1, 2, 3], stated=[0, 1, 2]) == [0, 0, 0]
 
 
@@ -92,8 +94,8 @@ def test_the_plain_calibration_multiplies_odds_by_the_number_of_answers() -> Non
     softmax = torch.tensor([2.0, 1.0, 0.0, -1.0]).softmax(0).double()
     odds = 2 * softmax / (1 - softmax)
     assert plain.curve(graph_of([])) is plain.facts
-    told = probabilities(plain.facts, [2.0, 1.0, 0.0, -1.0])
-    assert told == pytest.approx((odds / (1 + odds)).tolist(), abs=1e-5)
+    predicted = probabilities(plain.facts, [2.0, 1.0, 0.0, -1.0])
+    assert predicted == pytest.approx((odds / (1 + odds)).tolist(), abs=1e-5)
 
 
 @given(fact_lists)
@@ -117,7 +119,7 @@ def test_without_facts_every_query_has_one_answer() -> None:
     assert compute_mean_answers(nothing.facts, 3).tolist() == [[1, 1, 1]] * 3
 
 
-def test_without_facts_another_curve_holds() -> None:
+def test_without_facts_another_curve_is_used() -> None:
     both = odd_calibration()
     assert both.curve(countries().known("none")) is both.alone
     assert both.curve(countries().known("train")) is both.facts

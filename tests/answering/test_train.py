@@ -1,4 +1,4 @@
-"""Training: weights are fitted, then calibrated on validation facts where that is possible."""
+"""Training: fits the weights, then calibrates on validation facts if that is possible."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_a_model_trained_on_queries_is_calibrated_too(tmp_path: Path) -> None:
     assert is_calibrated(result)
 
 
-def test_an_error_of_the_calibration_does_not_spoil_the_training(
+def test_an_error_of_the_calibration_does_not_fail_the_training(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*_: object) -> None:
