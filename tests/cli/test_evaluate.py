@@ -1,4 +1,4 @@
-"""The command `evaluate`: what it prints and saves, and what it refuses."""
+"""The command `nqe evaluate`: what it prints and saves, and what it refuses."""
 
 from __future__ import annotations
 

@@ -6,9 +6,7 @@ import json
 from pathlib import Path
 from xml.etree import ElementTree
 
-import pytest
 from answering_commands import NOT_GERMAN, RunNqe
-from helpers import well
 
 
 def test_a_plan_is_shown_as_a_tree_as_mermaid_and_as_svg(tmp_path: Path, run_nqe: RunNqe) -> None:
@@ -25,20 +23,3 @@ def test_sparql_and_shapes_print(run_nqe: RunNqe) -> None:
     assert "<<( " in run_nqe("sparql", "atlas", NOT_GERMAN, "--model", "rdf12").out
     assert "pni\tAnd(Not(P(P())), P())\tnegation" in run_nqe("shapes").out
     assert len(json.loads(run_nqe("shapes", "--json").out)) == 16
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        ("plan", NOT_GERMAN),
-        ("plan", NOT_GERMAN, "--mermaid"),
-        ("sparql", NOT_GERMAN),
-        ("sparql", NOT_GERMAN, "--model", "rdf12"),
-    ],
-    ids=" ".join,
-)
-def test_a_run_gives_the_same_as_its_graph(words: tuple[str, ...], run_nqe: RunNqe) -> None:
-    command, *options = words
-    assert well(run_nqe(command, "atlas.run", *options)) == well(
-        run_nqe(command, "atlas", *options)
-    )
