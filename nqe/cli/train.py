@@ -1,4 +1,4 @@
-"""The command `nqe train`."""
+"""The command `nqe train`: train a model and calibrate it."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def _print_result(result: TrainResult) -> None:
     printing.say(f"{result.folder}: {result.steps:,} steps in {minutes:.1f} minutes{best}")
     if result.steps and not result.new_steps:
         printing.note(
-            "the run was complete already; to train on, raise train.epochs, .steps or .minutes"
+            "the run was already complete; to continue, raise train.epochs, .steps or .minutes"
         )
     if result.calibrated is not None:
         before, after = result.calibrated.before.error, result.calibrated.after.error
