@@ -137,7 +137,7 @@ def synthetic(entities: int) -> Graph:
         nothing,
         np.ones(entities, dtype=np.int64),
     )
-    return Graph(names, facts.canonical())
+    return Graph(names, facts.to_canonical())
 
 
 def growth_times(entities: int) -> list[float]:

@@ -25,7 +25,7 @@ from nqe.query import SHAPES, Plan, execute, execute_many
 from nqe.query.shapes import POSITIVE, parse_shape
 from nqe.query.sparql import write_sparql
 from nqe.sampling import Walker
-from nqe.writers.rdf import ENTITY, statement_lines
+from nqe.writers.rdf import ENTITY, list_statement_lines
 
 SEED = 2023
 REPEATS = 5
@@ -155,7 +155,7 @@ def verdict(passed: bool) -> str:
 def load_store(graph: Graph) -> pyoxigraph.Store:
     """pyoxigraph with the same facts as Wikidata-style statements."""
     store = pyoxigraph.Store()
-    facts = "".join(statement_lines(graph)).encode()
+    facts = "".join(list_statement_lines(graph)).encode()
     store.bulk_load(facts, format=pyoxigraph.RdfFormat.N_TRIPLES)
     return store
 

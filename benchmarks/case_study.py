@@ -15,7 +15,7 @@ from trained import Shared
 
 import nqe
 from nqe.answering import MODES, Answerer, explain
-from nqe.answering.answer_drawing import picture
+from nqe.answering.answer_drawing import draw_answers
 from nqe.graph import Dataset
 from nqe.query.plan import Plan
 from nqe.sampling import QueryTable
@@ -55,7 +55,7 @@ def draw(answerer: Answerer, plan: Plan) -> None:
     """A picture of the plan with the answers of each mode, for the docs."""
     FIGURES.mkdir(exist_ok=True)
     for mode in MODES:
-        (FIGURES / f"{mode}.svg").write_text(picture(answerer, plan, mode), encoding="utf-8")
+        (FIGURES / f"{mode}.svg").write_text(draw_answers(answerer, plan, mode), encoding="utf-8")
 
 
 def main() -> None:
@@ -82,7 +82,7 @@ def main() -> None:
         f"{len(rows)} that are easy to read, without a look at their answers. The facts of train "
         "and valid are known; *easy* answers follow from them, *hard* ones need test facts.\n",
         markdown_table(("what", "value"), describe(("torch",))),
-        explanation.markdown(),
+        explanation.to_markdown(),
     ]
     write_result("case-study", "\n".join(page), quick=options.quick)
 

@@ -26,7 +26,7 @@ from trained import Shared
 
 import nqe
 from nqe.answering import Calibrated, HybridOptions, HybridRunner, calibrate
-from nqe.answering.reliability import plot
+from nqe.answering.reliability import plot_reliability
 from nqe.evaluation import Report, evaluate
 from nqe.evaluation.evaluator import Runner
 from nqe.model import EmbeddingRunner, load
@@ -218,7 +218,7 @@ def main() -> None:
         return
     calibrated = calibrate(shared.use_run(), shared.dataset)
     if not options.quick:
-        plot({"before": calibrated.before, "after": calibrated.after}, FIGURE)
+        plot_reliability({"before": calibrated.before, "after": calibrated.after}, FIGURE)
     table = some_queries(shared.use_queries(), "test", options.count)
     write_result("hybrid", page(shared, table, calibrated), quick=options.quick)
 

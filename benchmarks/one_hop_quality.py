@@ -32,7 +32,7 @@ from nqe import version
 from nqe.evaluation import predict_links
 from nqe.graph import Dataset
 from nqe.model import EmbeddingRunner, load
-from nqe.settings import RunSettings, run_settings
+from nqe.settings import RunSettings, build_run_settings
 
 RUNS = ROOT / "build" / "one-hop"
 BARS = {"all": 0.33, "subject_object": 0.29}
@@ -98,7 +98,7 @@ class Experiment:
         for change in (*self.changes, QUICK if self.quick else {}):
             for section, values in change.items():
                 given[section] |= values
-        return run_settings(given)
+        return build_run_settings(given)
 
     def scores_stamp(self, dataset: Dataset, split: str) -> Stamp:
         """What the scores on a split are made from."""

@@ -1,4 +1,4 @@
-"""Sampling queries from a graph: walks, answers, query sets."""
+"""Sampling queries from a graph: random walks, answers, query sets and their files."""
 
 from nqe.sampling.presets import PRESETS, choose_preset
 from nqe.sampling.query_table import QueryTable

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from nqe.graph.arrays import Integers
 from nqe.graph.ragged import Ragged, offsets, ranges
-from nqe.model.devices import moved
+from nqe.model.devices import move
 from nqe.training.loss import Targets
 
 MAX_SURE_ANSWERS = 32
@@ -29,7 +29,7 @@ class Candidates:
 
     def to(self, device: torch.device) -> Candidates:
         """Return the candidates on a device."""
-        return self if device == self.targets.query.device else moved(self, device)
+        return self if device == self.targets.query.device else move(self, device)
 
 
 def draw_one_answer(answers: Ragged, rng: np.random.Generator) -> Ragged:
