@@ -103,7 +103,7 @@ class ModelSettings:
     temperature: float = 12.0
     """The initial value of the factor of the centred score; the factor is learnt."""
     steepness: float = 8.0
-    """Entity and relation vectors are sigmoid(steepness · (weights - mean)): how fast they move."""
+    """Vectors of names are sigmoid(steepness · (weights - mean)): how fast training moves them."""
 
     def __post_init__(self) -> None:
         _among("model.heterogeneity", self.heterogeneity, HETEROGENEITIES)

