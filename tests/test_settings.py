@@ -20,9 +20,9 @@ from nqe.settings import (
     RunSettings,
     SamplingSettings,
     TrainSettings,
-    assigned,
+    build_run_settings,
+    parse_assignment,
     read_settings,
-    run_settings,
     split_list,
 )
 
@@ -59,7 +59,7 @@ def test_a_file_goes_over_a_base_and_an_empty_one_changes_nothing(tmp_path: Path
     settings = read_settings(written(tmp_path, "[train]\nrate = 0.5"), base)
     assert settings.model is base.model
     assert (settings.train.seed, settings.train.rate) == (5, 0.5)
-    assert run_settings({}) == RunSettings()
+    assert build_run_settings({}) == RunSettings()
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_what_is_no_text_file_is_told(content: bytes | None, tmp_path: Path) -> 
     ],
 )
 def test_an_assignment_is_read_as_toml_or_else_as_text(text: str, value: object) -> None:
-    ((section, given_values),) = assigned(text).items()
+    ((section, given_values),) = parse_assignment(text).items()
     ((name, found),) = given_values.items()
     assert f"{section}.{name}" == text.partition("=")[0].strip()
     assert found == value
@@ -130,16 +130,16 @@ def test_an_assignment_is_read_as_toml_or_else_as_text(text: str, value: object)
 @pytest.mark.parametrize("text", ["", "train", "train.rate", "rate=1", "=1", ".rate=1", "train.=1"])
 def test_what_is_no_assignment_is_told(text: str) -> None:
     with pytest.raises(NqeError, match=r"write section\.name=value, as"):
-        assigned(text)
+        parse_assignment(text)
 
 
 def test_assignments_reach_the_settings() -> None:
-    settings = run_settings(assigned("train.shapes=P(P(),P()),1p"), "--set")
+    settings = build_run_settings(parse_assignment("train.shapes=P(P(),P()),1p"), "--set")
     assert settings.train.shapes == ("P(P(),P())", "1p")
-    settings = run_settings(assigned("train.rate=1"), "--set", settings)
+    settings = build_run_settings(parse_assignment("train.rate=1"), "--set", settings)
     assert settings.train == TrainSettings(shapes=("P(P(),P())", "1p"), rate=1.0)
     with pytest.raises(NqeError, match=r"--set: unknown setting 'train\.ratte'; did you mean"):
-        run_settings(assigned("train.ratte=1"), "--set")
+        build_run_settings(parse_assignment("train.ratte=1"), "--set")
 
 
 positive = st.floats(1e-9, 1e9)
@@ -173,8 +173,8 @@ run = st.builds(
 
 @given(settings=run)
 def test_settings_are_read_as_they_are_written(settings: RunSettings) -> None:
-    assert run_settings(tomllib.loads(settings.to_toml())) == settings
-    assert run_settings(settings.to_json()) == settings
+    assert build_run_settings(tomllib.loads(settings.to_toml())) == settings
+    assert build_run_settings(settings.to_json()) == settings
 
 
 def test_the_defaults_written_out_name_every_setting_that_has_one() -> None:

@@ -47,8 +47,8 @@ def test_columns_in_any_order_have_one_canonical_form(
         for place in data.draw(st.permutations(range(start, end)))
     ]
     mixed = replace(taken, attribute=taken.attribute[order], value=taken.value[order])
-    assert mixed.canonical().equals(columns)
-    twice = concatenate([mixed, columns]).canonical()
+    assert mixed.to_canonical().equals(columns)
+    twice = concatenate([mixed, columns]).to_canonical()
     assert twice.equals(replace(columns, count=2 * columns.count))
 
 

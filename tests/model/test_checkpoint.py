@@ -214,7 +214,7 @@ def test_a_vocabulary_of_another_size_is_refused(saved: Path) -> None:
 
 
 def new_run(folder: Path) -> Path:
-    with RUN.new(folder, {"settings": RunSettings().to_json(), "dataset": "atlas"}):
+    with RUN.create(folder, {"settings": RunSettings().to_json(), "dataset": "atlas"}):
         pass
     return folder
 

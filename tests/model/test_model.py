@@ -228,5 +228,7 @@ def test_numbers_that_a_model_does_not_have_are_refused(
     values[-1] = number
     wrong = replace(table, **{column: values})
     for use in (model.encode, model.compare):
-        with pytest.raises(NqeError, match=f"{message}.* use queries and a model of the same g"):
+        with pytest.raises(
+            NqeError, match=f"{message}.* use queries and a model of the same graph"
+        ):
             use(wrong)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from nqe.graph import Dataset
-from nqe.graph.statistics import statistics
+from nqe.graph.statistics import compute_statistics
 from nqe.readers import read
 from nqe.writers import write
 
@@ -28,7 +28,7 @@ def test_wd50k_has_the_published_counts(wd50k: Dataset) -> None:
     assert stated(wd50k) == [166_435, 23_913, 46_159]
     assert len(wd50k.vocabulary.entities) == 47_155
     assert len(wd50k.vocabulary.relations) == 531
-    arities = statistics(wd50k).arities
+    arities = compute_statistics(wd50k).arities
     assert (min(arities), max(arities)) == (2, 67)
 
 
