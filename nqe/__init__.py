@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from nqe.errors import NqeError, QueryError
     from nqe.evaluation import Report, compare, evaluate, predict_links
     from nqe.graph import Dataset, EntitySet, Fact, Graph, Pattern
-    from nqe.graph.statistics import statistics
+    from nqe.graph.statistics import compute_statistics
     from nqe.model import EmbeddingRunner, Model, load
     from nqe.query import (
         SHAPES,
@@ -93,7 +93,7 @@ _HOMES = {
     "read": "nqe.readers",
     "sample": "nqe.sampling",
     "score": "nqe.answering",
-    "statistics": "nqe.graph.statistics",
+    "compute_statistics": "nqe.graph.statistics",
     "suggest": "nqe.answering",
     "train": "nqe.answering",
     "variables": "nqe.query",
@@ -131,6 +131,7 @@ __all__ = [
     "bind",
     "calibrate",
     "compare",
+    "compute_statistics",
     "demo_dataset",
     "evaluate",
     "execute",
@@ -143,7 +144,6 @@ __all__ = [
     "read",
     "sample",
     "score",
-    "statistics",
     "suggest",
     "train",
     "variables",

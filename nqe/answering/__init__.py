@@ -1,4 +1,4 @@
-"""Answers by any of three runners, with probabilities and reasons; loaded when first used."""
+"""Answer queries exactly, by a model or by both, with probabilities and explanations."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from nqe.answering.statement_scores import StatementScore, Suggestion, score, suggest
     from nqe.answering.train_model import TrainResult, train
 
-# Exact answers over a graph must not load PyTorch, so each name is imported when it is used.
+# Exact answers must not load PyTorch, so each name is imported when it is first used.
 _HOMES = {
     "MODES": "nqe.answering.request",
     "Answer": "nqe.answering.answers",

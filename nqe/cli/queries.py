@@ -141,7 +141,7 @@ def show(
     """
     from nqe.sampling import load_queries
 
-    dataset = _graph_of(queries, graph)
+    dataset = _open_graph_of(queries, graph)
     show_queries(load_queries(queries, split), dataset, split, shape, count)
 
 
@@ -182,7 +182,7 @@ def stats(
 
     Example: nqe queries stats atlas.queries
     """
-    from nqe.cli.tables import print_query_report
+    from nqe.cli.print_query_statistics import print_query_statistics
     from nqe.files import new_file
     from nqe.sampling.query_statistics import count_queries
     from nqe.sampling.query_statistics import plot as draw_plot
@@ -195,7 +195,7 @@ def stats(
     if as_json:
         printing.json_block([vars(one) for one in splits])
     elif plot is None:
-        print_query_report(splits, _graph_of(queries, graph).vocabulary)
+        print_query_statistics(splits, _open_graph_of(queries, graph).vocabulary)
 
 
 def import_(
@@ -255,7 +255,7 @@ def export(
     from nqe.sampling.exchange import write_betae, write_nqe_json
     from nqe.sampling.storage import read_manifest
 
-    dataset = _graph_of(queries, graph)
+    dataset = _open_graph_of(queries, graph)
     tables = {split: load_queries(queries, split) for split in read_manifest(queries)["splits"]}
     if form == "betae":
         write_betae(dataset, tables, Path(output))
@@ -266,7 +266,7 @@ def export(
     printing.note(f"{output}: written")
 
 
-def _graph_of(queries: str, graph: str | None) -> Dataset:
+def _open_graph_of(queries: str, graph: str | None) -> Dataset:
     """Open the graph of a query set: the given one, or the one it was sampled from; checked."""
     from nqe.sampling.storage import check_fingerprint, read_manifest
 

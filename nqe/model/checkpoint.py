@@ -24,7 +24,7 @@ from nqe.model.devices import choose_device
 from nqe.model.model import Model
 from nqe.model.model_kinds import new_model
 from nqe.run_folders import BEFORE_KINDS, CHECKPOINT, checkpoint_of
-from nqe.settings import ModelSettings, run_settings, to_json
+from nqe.settings import ModelSettings, build_run_settings, to_json
 
 WEIGHTS = "model.safetensors"
 
@@ -54,7 +54,7 @@ def save_pretrained(
 ) -> None:
     """Write a checkpoint folder; `tensors` and `texts` are additional files by name."""
     card = card or Card()
-    with CHECKPOINT.new(Path(folder), _config(model, card)) as temporary:
+    with CHECKPOINT.create(Path(folder), _config(model, card)) as temporary:
         for name, values in {WEIGHTS: model.state_dict(), **(tensors or {})}.items():
             _write(values, temporary / name)
         if model.vocabulary is not None:
@@ -66,9 +66,9 @@ def save_pretrained(
 def from_pretrained(folder: str | Path, device: str = "auto") -> Model:
     """Load the model of a checkpoint folder, in eval mode."""
     path = Path(folder)
-    config = CHECKPOINT.manifest(path)
+    config = CHECKPOINT.read_manifest(path)
     try:
-        settings = _model_settings(config, str(path / CHECKPOINT.file))
+        settings = _model_settings(config, str(path / CHECKPOINT.manifest_file))
         vocabulary = None
         if (path / "vocabulary").is_dir():
             vocabulary, _ = storage.load(path / "vocabulary")
@@ -92,7 +92,7 @@ def _model_settings(config: Mapping[str, Any], where: str) -> ModelSettings:
     given = config["model"]
     if config["version"] == BEFORE_KINDS and isinstance(given, Mapping):
         given = {"kind": "nqe", **given}
-    return run_settings({"model": given}, where).model
+    return build_run_settings({"model": given}, where).model
 
 
 def _config(model: Model, card: Card) -> dict[str, Any]:

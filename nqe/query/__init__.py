@@ -1,4 +1,4 @@
-"""Questions: formulas, their text and JSON, shapes, plans, and exact answers."""
+"""Queries: formulas with text and JSON, query graphs, plans, exact answers, proofs, SPARQL."""
 
 from nqe.query.binder import bind
 from nqe.query.exact import execute, execute_many

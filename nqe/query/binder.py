@@ -26,7 +26,7 @@ from nqe.query.query import Query, parse
 from nqe.query.query_graph import QueryGraph
 
 Question = Query | Plan | str | Mapping[str, Any]
-"""A query as a tree, a plan, text, JSON text or JSON data."""
+"""A query in any form: a `Query`, a plan, text, JSON text or JSON data."""
 
 _COMPLEMENT = (
     "the query does not say what its answers are, only what they are not, so nearly every "

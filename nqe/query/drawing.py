@@ -54,20 +54,25 @@ def draw(plan: Plan, vocabulary: Vocabulary) -> Drawing:
             for place, anchor in enumerate(step.slots)
             if anchor is not None
         }
-        inputs = [step_nodes[one] for one in step.inputs]
+        inputs = [step_nodes[number] for number in step.inputs]
         if step.op == Op.PROJECTION:
             sources = anchors | dict(zip(step.filled, inputs, strict=True))
-            edges += [
-                Edge(sources[place], node, name_slot(step, place, vocabulary))
-                for place in sorted(sources)
-            ]
+            edges += _connect_slots(step, sources, node, vocabulary)
         else:
-            edges += [Edge(one, node) for one in inputs]
+            edges += [Edge(source, node) for source in inputs]
         nodes += [*anchors.values(), node]
         step_nodes.append(node)
     target = Node("target", "target", f"?{plan.target.variable}")
     edges.append(Edge(step_nodes[-1], target, _label_asked_slot(plan.target, vocabulary)))
     return Drawing((*nodes, target), tuple(edges))
+
+
+def _connect_slots(
+    step: Step, sources: dict[int, Node], node: Node, vocabulary: Vocabulary
+) -> Iterator[Edge]:
+    """The edges from what fills the slots of a projection, in the order of the slots."""
+    for place in sorted(sources):
+        yield Edge(sources[place], node, name_slot(step, place, vocabulary))
 
 
 def _label_step(step: Step, vocabulary: Vocabulary) -> str:
@@ -82,16 +87,18 @@ def _label_asked_slot(step: Step, vocabulary: Vocabulary) -> str:
 
 def draw_text(plan: Plan, vocabulary: Vocabulary) -> str:
     """The plan as a tree from the target down, with one line per step."""
-    return "\n".join(_lines(plan, len(plan.steps) - 1, vocabulary, "", ""))
+    return "\n".join(_draw_lines(plan, len(plan.steps) - 1, vocabulary, "", ""))
 
 
-def _lines(plan: Plan, number: int, vocabulary: Vocabulary, first: str, rest: str) -> Iterator[str]:
+def _draw_lines(
+    plan: Plan, number: int, vocabulary: Vocabulary, first: str, rest: str
+) -> Iterator[str]:
     step = plan.steps[number]
     yield f"{first}{number + 1}. ?{step.variable} = {describe_step(plan, number, vocabulary)}"
     for place, one in enumerate(step.inputs):
         last = place == len(step.inputs) - 1
         branch, below = ("└─ ", "   ") if last else ("├─ ", "│  ")
-        yield from _lines(plan, one, vocabulary, rest + branch, rest + below)
+        yield from _draw_lines(plan, one, vocabulary, rest + branch, rest + below)
 
 
 # The outline of each kind of node in Mermaid's syntax.

@@ -1,4 +1,4 @@
-"""Exact answers: runs plans over a graph, one at a time or many together."""
+"""The exact runner: answers queries from facts alone, one at a time or many together."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MAX_BINDINGS = 50_000_000
 def execute(
     query: Question, graph: FactSource | Dataset, *, max_bindings: int | None = MAX_BINDINGS
 ) -> Result:
-    """The exact answers of a query over the facts of a graph."""
+    """The exact answers of a query over the facts of a graph or of all splits of a data set."""
     graph = graph.graph if isinstance(graph, Dataset) else graph
     plan = bind(query, graph)
     return Result(plan, graph, tuple(run(plan, graph, max_bindings)))
@@ -34,7 +34,7 @@ def execute_many(
     *,
     max_bindings: int | None = MAX_BINDINGS,
 ) -> list[Result]:
-    """The exact answers of many queries, all worked on together."""
+    """The exact answers of many queries, which are computed together."""
     graph = graph.graph if isinstance(graph, Dataset) else graph
     plans = [bind(query, graph) for query in queries]
     sets = run_many(plans, graph, max_bindings).sets()

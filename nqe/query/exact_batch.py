@@ -1,4 +1,4 @@
-"""Exact answers of many plans together: all steps of one depth at a time, by array operations."""
+"""The exact runner for many plans: computes all steps of one depth together, in arrays."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from nqe.graph.ragged import offsets, ranges
 from nqe.query.plan import Op, Plan
 from nqe.query.step_table import StepTable
 
-# The operators that `run_table` works out.
+# The operators that `run_table` can compute.
 _OPERATORS = (Op.PROJECTION, Op.AND, Op.OR, Op.NOT, Op.ANY)
 
 
 @dataclass(eq=False)
 class StepSets:
-    """The set of every step, as ranges of one pool of members."""
+    """The sets of all steps of a table, as ranges of one array of members, the pool."""
 
     table: StepTable
     pool: Integers
@@ -39,16 +39,16 @@ class StepSets:
         return cls(table, pool, offsets(length)[:-1], length, inverted)
 
     def sets(self) -> list[EntitySet]:
-        """The sets one by one, in the order of the steps."""
+        """The sets as a list, in the order of the steps."""
         rows = zip(self.start.tolist(), self.length.tolist(), self.inverted.tolist(), strict=True)
         return [EntitySet(self.pool[a : a + n], inverted) for a, n, inverted in rows]
 
     def members(self, steps: Integers) -> Integers:
-        """The members of these steps' sets, one after another."""
+        """The members of the sets of some steps, concatenated."""
         return self.pool[ranges(self.start[steps], self.length[steps])]
 
     def store(self, steps: Integers, owner: Integers, members: Integers) -> None:
-        """Take the sets of some steps: members sorted by their place in `steps` (the owner)."""
+        """Store the sets of steps; `owner` is the place in `steps` of each member, ascending."""
         counts = np.bincount(owner, minlength=len(steps))
         self.start[steps] = len(self.pool) + offsets(counts)[:-1]
         self.length[steps] = counts
@@ -67,7 +67,7 @@ def run_table(
     other: FactSource | None = None,
     sees_other: Booleans | None = None,
 ) -> StepSets:
-    """The sets of every step of a table; steps that `sees_other` marks run over the other graph."""
+    """The sets of all steps of a table; steps that `sees_other` marks use the other graph."""
     count = table.step_count
     sets = StepSets(
         table,
@@ -105,7 +105,7 @@ def _project(steps: Integers, sets: StepSets, graph: FactSource, max_bindings: i
 
 
 def _patterns(steps: Integers, sets: StepSets) -> Patterns:
-    """The projections of these steps, with their inputs' sets, as patterns."""
+    """The patterns of projections, with the sets of their inputs in the slots."""
     table = sets.table
     slots = table.slots_of(steps)
     kind, filler = table.kind[slots.values], table.filler[slots.values]
@@ -127,7 +127,7 @@ def _patterns(steps: Integers, sets: StepSets) -> Patterns:
 
 
 def _combine(steps: Integers, sets: StepSets, graph: FactSource) -> None:
-    """And and Or; an Or is the complement of the And of complements."""
+    """Compute steps And and Or; an Or is the complement of the And of complements."""
     if not len(steps):
         return
     children = sets.table.children.take(steps)

@@ -53,7 +53,7 @@ def _clauses(operator: Operator) -> list[Literals]:
 
 
 def _negated(operator: Operator) -> list[Literals]:
-    """The clauses of a negation, by De Morgan."""
+    """The clauses of a negation, by De Morgan's laws."""
     match operator:
         case Projection():
             return [tuple(Negation(one.variable, one) for one in _projections(operator))]

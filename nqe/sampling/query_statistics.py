@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from nqe.figures import new_figure, picture_form
+from nqe.figures import choose_picture_format, create_figure
 from nqe.graph.arrays import Integers
 from nqe.query.plan import Op
 from nqe.query.shapes import rank_shape
@@ -81,8 +81,8 @@ def count_split(split: str, table: QueryTable, manifest: dict[str, Any]) -> Spli
 
 def plot(splits: list[SplitStatistics], path: Path) -> None:
     """Draw bar charts of arities, asked slots and missing links, one row per split."""
-    form = picture_form(path)
-    figure = new_figure(11, 3.4 * len(splits))
+    form = choose_picture_format(path)
+    figure = create_figure(11, 3.4 * len(splits))
     axes = figure.subplots(len(splits), 3, squeeze=False)
     for row, one in zip(axes, splits, strict=True):
         missing: Counter[int] = Counter()

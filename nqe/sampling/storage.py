@@ -64,7 +64,7 @@ _SLOT = pa.struct(
 
 def save_queries(queries: QuerySet, folder: str | Path, dataset: str | None = None) -> None:
     """Write a query set; `dataset` says where its graph is, for later readers."""
-    with KIND.new(Path(folder), _manifest(queries, dataset)) as temporary:
+    with KIND.create(Path(folder), _manifest(queries, dataset)) as temporary:
         for split, table in queries.splits.items():
             parquet.write_table(
                 _arrow(table),
@@ -81,7 +81,7 @@ def check_output(folder: str | Path) -> None:
 
 def read_manifest(folder: str | Path) -> dict[str, Any]:
     """Read the manifest of a query set and check its format."""
-    return KIND.manifest(Path(folder))
+    return KIND.read_manifest(Path(folder))
 
 
 def digest_of(folder: str | Path) -> str:

@@ -21,7 +21,7 @@ def write_run(folder: Path, dataset: Dataset, seed: int) -> Path:
     model = new_model(small, len(names.entities), len(names.relations), names)
     settings = RunSettings(model=small).to_json()
     manifest = {"dataset": "atlas", "fingerprint": dataset.fingerprint, "settings": settings}
-    with RUN.new(folder, manifest) as temporary:
+    with RUN.create(folder, manifest) as temporary:
         card = Card("atlas", dataset.fingerprint, "train", step=0)
         save_pretrained(model, temporary / BEST, card)
     return folder

@@ -1,4 +1,4 @@
-"""The command `compare`: runs side by side, and which runs it refuses."""
+"""The command `nqe compare`: runs side by side, and which runs it refuses."""
 
 from __future__ import annotations
 

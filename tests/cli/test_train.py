@@ -1,4 +1,4 @@
-"""The command `nqe train`: its example, its errors, full disks and Ctrl-C."""
+"""`nqe train`: its example, its errors, full disks and Ctrl-C."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ import pytest
 from helpers import Run, files, nqe, start, told, well
 
 from nqe import cli, demo_dataset
-from nqe.settings import run_settings
+from nqe.settings import build_run_settings
 
 ATLAS = demo_dataset()
 MODEL = {"width": 8, "layers": 1, "heads": 2, "feed_forward": 8}
 TRAIN = {"shapes": ["1p"], "batch": 64, "steps": 4, "evaluate_steps": 2, "valid_queries": 20}
 # Settings of the smallest run.
-SMALL = run_settings({"model": MODEL, "train": TRAIN}).to_toml()
+SMALL = build_run_settings({"model": MODEL, "train": TRAIN}).to_toml()
 MORE = ("--set", "train.steps=9")
 
 
@@ -34,7 +34,7 @@ def here(tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a run, a query set, a graph, and files that are no runs."""
+    """A folder with a run and other folders that are not runs."""
     place = tmp_path_factory.mktemp("training")
     (place / "small.toml").write_text(SMALL)
     (place / "mine").mkdir()
@@ -54,7 +54,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def typed(
     place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> object:
-    """Runs the program in this process, which has PyTorch loaded already."""
+    """Runs `nqe` in this process, which has loaded PyTorch already."""
     monkeypatch.chdir(place)
 
     def typed(*words: str) -> Run:
@@ -124,7 +124,7 @@ WRONG: dict[str, tuple[tuple[str, ...], str]] = {
 
 
 @pytest.mark.parametrize(("words", "sentence"), WRONG.values(), ids=WRONG)
-def test_what_cannot_be_trained_is_an_error_in_one_sentence_and_writes_nothing(
+def test_an_impossible_training_fails_with_one_sentence_and_writes_nothing(
     typed: object, place: Path, words: tuple[str, ...], sentence: str
 ) -> None:
     before = {name: (place / name).stat().st_mtime_ns for name in files(place)}
@@ -147,10 +147,10 @@ def test_the_example_in_the_help_works(here: Path) -> None:
     assert model == "the model is in atlas.run/best; try `nqe evaluate`"
 
 
-def test_a_complete_run_says_so_and_continues_with_more_steps(place: Path) -> None:
+def test_a_complete_run_says_so_and_continues_if_more_steps_are_wanted(place: Path) -> None:
     done = nqe("train", "atlas", "-o", "run", "--resume", cwd=place)
     assert re.match(r"run: 4 steps in \d\.\d minutes, best validation MRR 0\.", well(done))
-    assert done.err.startswith("the run was complete already; to train on, raise train")
+    assert done.err.startswith("the run was already complete; to continue, raise train")
     done = nqe("train", "atlas", "-o", "run", "--resume", "--set", "train.steps=6", cwd=place)
     assert well(done).startswith("run: 6 steps")
     assert "complete" not in done.err
@@ -199,7 +199,7 @@ def wait_for(path: Path, process: subprocess.Popen[bytes]) -> None:
 
 
 def limited(kilobytes: int) -> tuple[str, ...]:
-    """What to put before a command so that it can write no larger files than that."""
+    """The words before a command that limit the size of the files it can write."""
     return ("bash", "-c", f'ulimit -f {kilobytes} && exec "$@"', "bash")
 
 

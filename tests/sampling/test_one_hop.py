@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from strategies import small_facts, small_graphs
 
 from nqe.graph import Dataset, Fact, Graph, Pattern
-from nqe.graph.fact_columns import Facts, empty
+from nqe.graph.fact_columns import Facts
 from nqe.model import new_model
 from nqe.query.plan import Op, Plan
 from nqe.sampling.one_hop import closed_queries, link_queries, open_queries
@@ -101,7 +101,7 @@ def test_the_answers_of_closed_queries_are_those_of_the_exact_engine(graph: Grap
         pattern = pattern_of(table.plans.plan(row))
         assert pattern.closed
         assert (
-            graph.answers(pattern).listed(graph.entity_count).tolist() == table.easy[row].tolist()
+            graph.answers(pattern).to_array(graph.entity_count).tolist() == table.easy[row].tolist()
         )
 
 
@@ -162,13 +162,13 @@ def test_link_queries_ask_for_every_slot_of_some_facts_and_other_answers_are_eas
 
 
 def test_link_queries_without_other_facts_have_only_hard_answers() -> None:
-    table = link_queries(REPEATED.facts, Graph(REPEATED.vocabulary, empty()))
+    table = link_queries(REPEATED.facts, Graph(REPEATED.vocabulary, Facts.empty()))
     assert answers_by_key(table, "hard") == ask_every_slot(REPEATED.facts)
     assert not len(table.easy.values)
 
 
 def test_no_facts_give_no_queries() -> None:
-    nothing = Graph(REPEATED.vocabulary, empty())
+    nothing = Graph(REPEATED.vocabulary, Facts.empty())
     rng = np.random.default_rng(0)
     for table in (
         closed_queries(nothing.facts),

@@ -82,7 +82,7 @@ def _facts(subject: Integers, relation: Integers, object_: Integers) -> Facts:
     nothing = np.zeros(0, dtype=np.int64)
     starts = np.zeros(len(subject) + 1, dtype=np.int64)
     once = np.ones(len(subject), dtype=np.int64)
-    facts = Facts(subject, relation, object_, starts, nothing, nothing, once).canonical()
+    facts = Facts(subject, relation, object_, starts, nothing, nothing, once).to_canonical()
     return replace(facts, count=np.ones_like(facts.count))
 
 
