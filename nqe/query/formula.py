@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, assert_never
 
 from nqe.errors import QueryError
@@ -26,6 +27,10 @@ class Variable:
             raise QueryError(
                 f"'{self.name}' cannot be a variable's name; use only letters, digits and _"
             )
+
+    def __hash__(self) -> int:
+        # Variables are looked up often; this is faster than the hash of a data class.
+        return hash(self.name)
 
     def __str__(self) -> str:
         return f"?{self.name}"
@@ -56,7 +61,7 @@ class _Connectives:
         raise QueryError("formulas are joined by &, | and ~, not by Python's and, or, not")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Atom(_Connectives):
     """A pattern of facts; if it is closed (`only`), a fact may have no further qualifiers."""
 
@@ -71,7 +76,7 @@ class Atom(_Connectives):
             if not isinstance(term, Variable | str):
                 raise QueryError(f"{term!r} in {self.relation}(…) is neither a name nor a variable")
 
-    @property
+    @cached_property
     def terms(self) -> tuple[Term, ...]:
         """The contents of its slots: subject, object, then the values of the qualifiers."""
         return (self.subject, self.object, *(value for _, value in self.qualifiers))
@@ -81,7 +86,7 @@ class Atom(_Connectives):
         """The names of its qualifiers."""
         return tuple(attribute for attribute, _ in self.qualifiers)
 
-    @property
+    @cached_property
     def variables(self) -> tuple[Variable, ...]:
         """Its distinct variables, in the order of its slots."""
         return tuple(dict.fromkeys(term for term in self.terms if isinstance(term, Variable)))
