@@ -1,7 +1,6 @@
-"""How quick graphs are, on WD50K: import from text, load, index, look-ups one by one and many.
+"""How fast graphs are on WD50K: import from text, load, index, single look-ups and batches.
 
-Each run is a process of its own, so that nothing is warm but the system's file cache.
-Run it with `python benchmarks/bench_graph.py`; the result goes to benchmarks/results/graph.md.
+Each run is a process of its own, so that only the system's file cache is warm.
 """
 
 from __future__ import annotations
@@ -20,17 +19,19 @@ from typing import TypeVar
 import machine
 import numpy as np
 
+from nqe import demo
 from nqe.graph import Dataset, Graph, Pattern
 from nqe.graph.pattern import OBJECT, Patterns
 from nqe.readers import read
 
-WD50K = machine.DATA / "wd50k"
-RUNS = 5
-LOOKUPS = 2_000  # of each kind
-BATCH = 10_000
+QUICK = "--quick" in sys.argv
+SOURCE = Path(demo.__file__).parent / "atlas" if QUICK else machine.WD50K
+RUNS = 1 if QUICK else 5
+LOOKUPS = 20 if QUICK else 2_000  # of each kind
+BATCH = 60 if QUICK else 10_000
 SEED = 20
 Result = TypeVar("Result")
-Timings = dict[str, float]  # what was measured: seconds, or microseconds a pattern
+Timings = dict[str, float]  # by what was measured: seconds, or microseconds per pattern
 
 IMPORT = "import from text: three splits and labels"
 COMMAND = "the command `nqe import`, start of Python and saving included"
@@ -47,11 +48,11 @@ KINDS = {
 }
 
 
-# What is measured, each in a process of its own
+# Measurements, each in a process of its own
 
 
 def measure_import() -> Timings:
-    seconds, _ = timed(lambda: read(WD50K, labels=WD50K / "labels.tsv"))
+    seconds, _ = timed(lambda: read(SOURCE, labels=SOURCE / "labels.tsv"))
     return {IMPORT: seconds}
 
 
@@ -69,14 +70,14 @@ def measure_saved(folder: Path) -> Timings:
 
 
 def one_by_one(graph: Graph, patterns: Sequence[Pattern]) -> float:
-    """The median of the single look-ups, in microseconds."""
+    """The median time of a single look-up, in microseconds."""
     return 1e6 * statistics.median(
         timed(lambda pattern=pattern: graph.answers(pattern))[0] for pattern in patterns
     )
 
 
 def batches(graph: Graph) -> Timings:
-    """Microseconds a pattern, kinds and ways mixed."""
+    """Microseconds per pattern, all kinds mixed, open and closed."""
     each = -(-BATCH // (2 * len(KINDS)))
     drawn = [pattern for kind in KINDS for pattern in draw(graph, kind, each)]
     both = [replace(pattern, closed=closed) for pattern in drawn for closed in (False, True)]
@@ -90,7 +91,7 @@ def batches(graph: Graph) -> Timings:
 
 
 def draw(graph: Graph, kind: str, count: int) -> list[Pattern]:
-    """Patterns made of random facts by blanking a slot, so that each has an answer either way."""
+    """Random facts with one slot blanked: such a pattern has an answer, open or closed."""
     wanted = 0 if kind == "one_known" else 1
     rows = np.flatnonzero(graph.facts.qualifier_count == wanted)
     chosen = np.random.default_rng(SEED).choice(rows, count)
@@ -112,18 +113,18 @@ def timed(work: Callable[[], Result]) -> tuple[float, Result]:
     return time.perf_counter() - start, result
 
 
-# Runs, and what is told of them
+# Runs, and the page about them
 
 
 def in_new_process(*arguments: str) -> Timings:
-    command = [sys.executable, __file__, *arguments]
+    command = [sys.executable, __file__, *arguments, *(["--quick"] if QUICK else [])]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
     timings: Timings = json.loads(done.stdout)
     return timings
 
 
 def time_command(folder: Path) -> Timings:
-    command = [sys.executable, "-m", "nqe", "import", str(WD50K), "-o", str(folder)]
+    command = [sys.executable, "-m", "nqe", "import", str(SOURCE), "-o", str(folder)]
     seconds, _ = timed(lambda: subprocess.run(command, capture_output=True, check=True))
     return {COMMAND: seconds}
 
@@ -164,28 +165,27 @@ Measured on WD50K (236,507 statements in three splits, 47,155 entities, 531 rela
 
 {machine.markdown_table(columns, rows_of(runs))}
 Seconds are wall-clock times, without the start of Python unless the row says so. A look-up is one
-`Graph.answers`; its figure is the median of {LOOKUPS:,}, each pattern being a random fact with one
-slot blanked (a triple for one known slot, else a fact with one qualifier), so that every pattern
-has an answer, open or closed. A batch is one `Graph.answers_many` over all these kinds mixed; its
-figure is a pattern's share. Arrays are `Patterns`, as a caller with many patterns would keep them.
+call of `Graph.answers`, and its figure is the median of {LOOKUPS:,}. Each pattern is a random fact
+with one slot blanked (a triple for one known slot, otherwise a fact with one qualifier), so it has
+an answer, open or closed. A batch is one call of `Graph.answers_many` with all kinds mixed, and
+its figure is the time per pattern. Arrays are `Patterns`, the form in which a caller keeps many.
 
 {machine.markdown_table(("on", ""), surroundings)}"""
 
 
 def main() -> None:
-    if not WD50K.is_dir():
-        print(f"skipped: this needs WD50K in {WD50K}, which is not there")
-        return
+    machine.arguments(__doc__).parse_args()
+    if not QUICK:
+        machine.require_wd50k()
     before = machine.matrix_multiply_rate()
     with tempfile.TemporaryDirectory() as folder:
         runs = [one_run(Path(folder) / "wd50k.graph") for _ in range(RUNS)]
     text = report(runs, before, machine.matrix_multiply_rate())
-    print(text)
-    machine.write_result("graph", text)
+    machine.write_result("graph", text, quick=QUICK)
 
 
 if __name__ == "__main__":
-    match sys.argv[1:]:
+    match [word for word in sys.argv[1:] if word != "--quick"]:
         case ["import"]:
             print(json.dumps(measure_import()))
         case ["saved", folder]:

@@ -21,7 +21,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from machine import DATA, ROOT, describe, markdown_table, matrix_multiply_rate, write_result
+from machine import (
+    ROOT,
+    WD50K,
+    describe,
+    markdown_table,
+    matrix_multiply_rate,
+    require_wd50k,
+    revision,
+    write_result,
+)
 from version_scenarios import SCENARIOS, Seconds
 
 SCRIPT = Path(__file__).with_name("version_scenarios.py")
@@ -83,7 +92,7 @@ def run(checkout: Path, *words: str | Path) -> str:
     """What the scenarios' script prints when it runs on a checkout."""
     environment = os.environ | {
         "PYTHONPATH": str(checkout),
-        "NQE_BENCHMARK_DATA": str(DATA / "wd50k"),
+        "NQE_BENCHMARK_DATA": str(WD50K),
     }
     done = subprocess.run(
         [sys.executable, str(SCRIPT), *map(str, words)],
@@ -124,23 +133,6 @@ def compared(before: Sequence[Seconds], after: Sequence[Seconds]) -> list[Compar
     ]
 
 
-def revision_of(checkout: Path) -> str:
-    """The commit of a checkout, and whether its package was changed since."""
-    command = ["git", "-C", str(checkout)]
-    commit = subprocess.run(
-        [*command, "rev-parse", "--short=12", "HEAD"], capture_output=True, text=True, check=False
-    )
-    changed = subprocess.run(
-        [*command, "status", "--porcelain", "--", "nqe"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if commit.returncode:
-        return "unknown (no git)"
-    return commit.stdout.strip() + (" with uncommitted changes" if changed.stdout else "")
-
-
 def report(
     comparisons: Sequence[Comparison],
     revisions: Sequence[str],
@@ -178,17 +170,14 @@ def main() -> None:
     parser.add_argument("--only", default=",".join(SCENARIOS), help="scenarios, with commas")
     parser.add_argument("-o", "--output", help="the name of a result to write")
     options = parser.parse_args()
-    if not (DATA / "wd50k").is_dir():
-        sys.exit("skipped: WD50K is not beside the project, in ../shared/data")
+    require_wd50k()
     checkouts = [options.before.resolve(), options.after.resolve()]
     rate = matrix_multiply_rate()
     with tempfile.TemporaryDirectory() as folder:
         found = measure(checkouts, options.only.split(","), options.pairs, Path(folder))
-    revisions = [revision_of(checkout) for checkout in checkouts]
+    revisions = [revision(checkout, ["nqe"]) for checkout in checkouts]
     text = report(found, revisions, options.pairs, (rate, matrix_multiply_rate()))
-    print(text)
-    if options.output:
-        write_result(options.output, text)
+    write_result(options.output or "", text, quick=options.output is None)
 
 
 if __name__ == "__main__":

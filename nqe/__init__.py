@@ -5,10 +5,10 @@ The public names, loaded when first used, so that reading and exact answers neve
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from nqe import version
+from nqe.lazy_names import load_on_use
 
 if TYPE_CHECKING:
     from nqe.answering import (
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from nqe.errors import NqeError, QueryError
     from nqe.evaluation import Report, compare, evaluate, predict_links
     from nqe.graph import Dataset, EntitySet, Fact, Graph, Pattern
-    from nqe.graph.statistics import statistics
+    from nqe.graph.statistics import compute_statistics
     from nqe.model import EmbeddingRunner, Model, load
     from nqe.query import (
         SHAPES,
@@ -93,7 +93,7 @@ _HOMES = {
     "read": "nqe.readers",
     "sample": "nqe.sampling",
     "score": "nqe.answering",
-    "statistics": "nqe.graph.statistics",
+    "compute_statistics": "nqe.graph.statistics",
     "suggest": "nqe.answering",
     "train": "nqe.answering",
     "variables": "nqe.query",
@@ -131,6 +131,7 @@ __all__ = [
     "bind",
     "calibrate",
     "compare",
+    "compute_statistics",
     "demo_dataset",
     "evaluate",
     "execute",
@@ -143,7 +144,6 @@ __all__ = [
     "read",
     "sample",
     "score",
-    "statistics",
     "suggest",
     "train",
     "variables",
@@ -151,10 +151,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'nqe' has no attribute '{name}'")
-    return getattr(import_module(_HOMES[name]), name)
+__getattr__ = load_on_use(__name__, _HOMES)
 
 
 def __dir__() -> list[str]:

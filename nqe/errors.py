@@ -1,4 +1,4 @@
-"""The errors a user can cause. Their text is one sentence: where, what, and what to do next."""
+"""The errors that a user can cause; each message says where, what, and what to do next."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ Value = TypeVar("Value")
 
 
 class NqeError(Exception):
-    """Root of all errors a user can cause; the command line shows its text and exits with 2."""
+    """Base of all errors that a user can cause; the command line prints it and exits with 2."""
 
 
 class InputError(NqeError):
-    """A source cannot be read, or a line of it is wrong."""
+    """A source cannot be read, or one of its lines is wrong."""
 
 
 class StorageError(NqeError):
-    """A saved folder cannot be written, or is not what it should be."""
+    """A file or folder cannot be written, or a saved folder cannot be read."""
 
 
 class NameLookupError(NqeError):
-    """A name means nothing, or too much."""
+    """A name stands for no entity or relation, or for several."""
 
 
 class UnknownName(NameLookupError):
@@ -34,22 +34,22 @@ class UnknownName(NameLookupError):
 
 
 class AmbiguousName(NameLookupError):
-    """Several entities or relations have this label."""
+    """Several entities or relations have this name."""
 
     def __init__(self, kind: str, text: str, candidates: Sequence[str]) -> None:
         self.kind, self.text, self.candidates = kind, text, tuple(candidates)
         shown = "; ".join(candidates[:8]) + ("; …" if len(candidates) > 8 else "")
         super().__init__(
-            f"'{text}' names {len(candidates)} {kind_plural(kind)}; use an id instead: {shown}"
+            f"'{text}' names {len(candidates)} {form_plural(kind)}; use an id instead: {shown}"
         )
 
 
 class QueryError(NqeError):
-    """A query cannot be read, or says something that has no meaning."""
+    """A query cannot be parsed, or has no meaning."""
 
 
 class TooManyBindings(NqeError):
-    """A pattern would look at more facts than the limit allows."""
+    """Matching a pattern would look at more facts than the limit allows."""
 
     def __init__(self, needed: int, limit: int) -> None:
         super().__init__(
@@ -58,13 +58,13 @@ class TooManyBindings(NqeError):
         )
 
 
-def kind_plural(kind: str) -> str:
-    """'entity' becomes 'entities', 'relation' becomes 'relations'."""
+def form_plural(kind: str) -> str:
+    """The plural of 'entity' or 'relation'."""
     return kind[:-1] + "ies" if kind.endswith("y") else kind + "s"
 
 
 def choose(table: Mapping[str, Value], name: str, what: str) -> Value:
-    """The entry of a table of alternatives; an unknown name's error lists the known ones."""
+    """The entry of a table by its name; the error for an unknown name lists the known ones."""
     if name not in table:
         raise NqeError(f"unknown {what} '{name}'; choose one of {', '.join(table)}")
     return table[name]

@@ -1,4 +1,4 @@
-"""Pictures of results: their forms, and figures to draw in."""
+"""Pictures of results: their file formats, and matplotlib figures to draw in."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from typing import Any
 from nqe.errors import NqeError
 
 PICTURES = ("png", "svg", "pdf")
-ENDINGS = ", ".join(f".{one}" for one in PICTURES)
+ENDINGS = ", ".join(f".{format}" for format in PICTURES)
 
 
-def picture_form(path: Path) -> str:
-    """The form that a picture's name asks for."""
-    form = path.suffix.lstrip(".")
-    if form not in PICTURES:
-        raise NqeError(f"a plot cannot be written as '{form}'; end the name in {ENDINGS}")
-    return form
+def choose_picture_format(path: Path) -> str:
+    """The picture format that a path's ending stands for."""
+    format = path.suffix.lstrip(".")
+    if format not in PICTURES:
+        raise NqeError(f"a plot cannot be written as '{format}'; end the name in {ENDINGS}")
+    return format
 
 
-def new_figure(width: float, height: float) -> Any:
-    """An empty figure, in inches; needs matplotlib."""
+def create_figure(width: float, height: float) -> Any:
+    """An empty figure of a size in inches; needs matplotlib."""
     try:
         from matplotlib.figure import Figure
     except ImportError:

@@ -1,6 +1,6 @@
-"""Writing that leaves nothing half-written: a temporary name first, then a rename.
+"""Safe writing of files and folders: under a temporary name first, then renamed.
 
-What has the final name is on the disk in full, also after a power cut.
+Whatever has its final name is complete on disk, even after a power cut.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 
 from nqe.errors import StorageError
 
-# What to do about the errors that a full or forbidden place gives; other errors get the last.
+# What to do about the errors of a full disk or a path without permission.
 ADVICE = {
     errno.ENOSPC: "free some space and run it again",
     errno.EDQUOT: "free some space and run it again",
@@ -30,9 +30,9 @@ OTHER_ADVICE = "choose another place"
 
 @contextmanager
 def new_file(path: Path) -> Iterator[Path]:
-    """A temporary file to write; it takes the path's place when the block ends well."""
-    with told_plainly(path), _parents(path):
-        # A hidden name with the same ending, as writers go by the ending.
+    """A temporary file to write, which replaces the path unless the block raises."""
+    with raise_storage_errors(path), _create_parents(path):
+        # A hidden name with the same ending, as the ending decides what some writers write.
         ending = "".join(path.suffixes)
         handle, name = tempfile.mkstemp(prefix=".nqe-", suffix=ending, dir=path.parent)
         os.close(handle)
@@ -48,11 +48,11 @@ def new_file(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def new_folder(path: Path, marker: str, text: str = "") -> Iterator[Path]:
-    """A temporary folder to fill; it takes the path's place when the block ends well.
+    """A temporary folder to fill, which replaces the path unless the block raises.
 
-    A folder that is there already is replaced only when `check_replaceable` lets it.
+    `check_replaceable` decides whether an existing folder may be replaced.
     """
-    with told_plainly(path), _parents(path):
+    with raise_storage_errors(path), _create_parents(path):
         check_replaceable(path, marker, text)
         temporary = Path(tempfile.mkdtemp(prefix=".nqe-", dir=path.parent))
         try:
@@ -66,13 +66,13 @@ def new_folder(path: Path, marker: str, text: str = "") -> Iterator[Path]:
 
 
 def check_replaceable(path: Path, marker: str, text: str = "") -> None:
-    """Refuse a path at which something else stands.
+    """Refuse to replace anything that nqe has not written.
 
-    A folder may be replaced when it is empty or has a marker file with the text in it, so that
-    a mistyped path never costs anyone their files.
+    A folder may be replaced if it is empty or if its marker file contains the text, so a mistyped
+    path never costs anyone their files.
     """
     if path.is_dir():
-        if any(path.iterdir()) and not has_mark(path / marker, text):
+        if any(path.iterdir()) and not contains_text(path / marker, text):
             raise StorageError(
                 f"{path}: the folder holds other files; choose another name for the output"
             )
@@ -80,23 +80,23 @@ def check_replaceable(path: Path, marker: str, text: str = "") -> None:
         raise StorageError(f"{path}: a file of that name exists; choose another for the folder")
 
 
-def plain_reason(error: OSError) -> str:
-    """What the system says of an error, and what to do about it."""
+def explain_os_error(error: OSError) -> str:
+    """What the operating system says about an error, and what to do about it."""
     reason = os.strerror(error.errno).lower() if error.errno else str(error)
     return f"cannot be written ({reason}); {ADVICE.get(error.errno or 0, OTHER_ADVICE)}"
 
 
 @contextmanager
-def told_plainly(path: Path) -> Iterator[None]:
-    """What the system refuses about a path becomes a StorageError that says so."""
+def raise_storage_errors(path: Path) -> Iterator[None]:
+    """Raise the operating system's errors within the block as a StorageError about the path."""
     try:
         yield
     except OSError as error:
-        raise StorageError(f"{path}: {plain_reason(error)}") from error
+        raise StorageError(f"{path}: {explain_os_error(error)}") from error
 
 
-def has_mark(path: Path, text: str) -> bool:
-    """Whether a file is there and has the text in it."""
+def contains_text(path: Path, text: str) -> bool:
+    """Whether a file exists and contains the text."""
     try:
         return text in path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
@@ -104,7 +104,7 @@ def has_mark(path: Path, text: str) -> bool:
 
 
 def _sync(path: Path) -> None:
-    """Wait until a file is on the disk; of a folder, its names."""
+    """Wait until a file's content, or a folder's list of names, is on disk."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)
@@ -113,7 +113,7 @@ def _sync(path: Path) -> None:
 
 
 def _swap(temporary: Path, path: Path) -> None:
-    """Put the temporary folder in the path's place; the old one is deleted only after that."""
+    """Replace the path by the temporary folder; the old folder is deleted only after that."""
     if not path.exists():
         temporary.rename(path)
         return
@@ -124,7 +124,7 @@ def _swap(temporary: Path, path: Path) -> None:
         path.rename(old / path.name)
         temporary.rename(path)
     except BaseException:
-        # An interrupt too must not cost the old folder.
+        # Not even an interrupt may lose the old folder.
         if not path.exists():
             (old / path.name).rename(path)
         raise
@@ -133,15 +133,15 @@ def _swap(temporary: Path, path: Path) -> None:
 
 
 def _exchange(one: Path, other: Path) -> bool:
-    """Let two folders change places at once, so that not even a kill comes between; if possible."""
+    """Swap two folders in one step, which a kill cannot interrupt; False if that is impossible."""
     rename = getattr(ctypes.CDLL(None), "renameat2", None)
-    here, exchange = -100, 2  # AT_FDCWD, RENAME_EXCHANGE of Linux
-    return rename is not None and not rename(here, bytes(one), here, bytes(other), exchange)
+    at_cwd, exchange = -100, 2  # AT_FDCWD and RENAME_EXCHANGE of Linux
+    return rename is not None and not rename(at_cwd, bytes(one), at_cwd, bytes(other), exchange)
 
 
 @contextmanager
-def _parents(path: Path) -> Iterator[None]:
-    """The folders above a path, made where missing and taken away again if the block fails."""
+def _create_parents(path: Path) -> Iterator[None]:
+    """Create the missing folders above a path, and remove them again if the block raises."""
     missing = [folder for folder in path.absolute().parents if not folder.exists()]
     path.parent.mkdir(parents=True, exist_ok=True)
     try:

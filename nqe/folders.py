@@ -1,4 +1,4 @@
-"""Folders that nqe writes: what kind one is, told by its manifest."""
+"""Folders that nqe writes (graphs, query sets, runs, checkpoints): their manifest and version."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from nqe.errors import StorageError
-from nqe.files import check_replaceable, has_mark, new_folder
+from nqe.files import check_replaceable, contains_text, new_folder
 from nqe.version import VERSION
 
 MANIFEST = "manifest.json"
@@ -18,52 +18,57 @@ MANIFEST = "manifest.json"
 
 @dataclass(frozen=True)
 class FolderKind:
-    """A kind of folder: the name and version of its format, what to call it, how to get one."""
+    """A kind of folder: the name and version of its format, and how error messages speak of it."""
 
     format: str
     version: int
     noun: str
+    """What to call such a folder: "graph folder"."""
     command: str
-    again: str
-    file: str = MANIFEST
-    """The name of the manifest."""
+    """The command that writes such a folder: "nqe import"."""
+    how_to_rebuild: str
+    """What to do about a folder that cannot be read: "import the graph again"."""
+    manifest_file: str = MANIFEST
     older_versions: tuple[int, ...] = ()
-    """Versions of the format before this one that can still be read."""
+    """Earlier versions of the format that can still be read."""
 
     @property
-    def mark(self) -> str:
-        """What the manifest of such a folder has in it, even a damaged one."""
+    def marker(self) -> str:
+        """A text that the manifest contains, even if it is damaged."""
         return f'"{self.format}"'
 
-    def is_one(self, folder: Path) -> bool:
-        """Whether a folder is of this kind, or was before something damaged it."""
-        return has_mark(folder / self.file, self.mark)
+    def recognises(self, folder: Path) -> bool:
+        """Whether a folder is of this kind, or was before it was damaged."""
+        return contains_text(folder / self.manifest_file, self.marker)
 
     def check_output(self, folder: Path) -> None:
-        """Refuse a place that `new` would not replace."""
-        check_replaceable(folder, self.file, self.mark)
+        """Refuse a path that `create` would not replace."""
+        check_replaceable(folder, self.manifest_file, self.marker)
 
     @contextmanager
-    def new(self, folder: Path, manifest: Mapping[str, Any]) -> Iterator[Path]:
-        """A temporary folder to fill; it takes the place, manifest and all, when that ends well."""
+    def create(self, folder: Path, manifest: Mapping[str, Any]) -> Iterator[Path]:
+        """A temporary folder to fill, which then gets its manifest and replaces `folder`.
+
+        If the block raises, `folder` stays unchanged.
+        """
         head = {"format": self.format, "version": self.version, "written_by": f"nqe {VERSION}"}
         text = json.dumps({**head, **manifest}, indent=2) + "\n"
-        with new_folder(folder, self.file, self.mark) as temporary:
+        with new_folder(folder, self.manifest_file, self.marker) as temporary:
             yield temporary
-            (temporary / self.file).write_text(text, encoding="utf-8")
+            (temporary / self.manifest_file).write_text(text, encoding="utf-8")
 
-    def manifest(self, folder: Path) -> dict[str, Any]:
-        """The manifest of a folder, its format checked."""
-        path = folder / self.file
+    def read_manifest(self, folder: Path) -> dict[str, Any]:
+        """The manifest of a folder, after a check of its format and version."""
+        path = folder / self.manifest_file
         if not path.is_file():
-            missing = "no such folder" if not folder.exists() else f"no {self.file} in it"
+            missing = f"no {self.manifest_file} in it" if folder.exists() else "no such folder"
             raise StorageError(
                 f"{folder}: not a {self.noun} ({missing}); make one with `{self.command}`"
             )
         try:
             manifest = json.loads(path.read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
-            raise StorageError(f"{path}: damaged ({error}); {self.again}") from error
+            raise StorageError(f"{path}: damaged ({error}); {self.how_to_rebuild}") from error
         if not isinstance(manifest, dict) or manifest.get("format") != self.format:
             raise StorageError(
                 f"{path}: not a {self.noun}'s manifest; give a folder that `{self.command}` made"
@@ -72,6 +77,7 @@ class FolderKind:
         if manifest.get("version") not in readable:
             raise StorageError(
                 f"{path}: format version {manifest.get('version')}, but this nqe reads "
-                f"{' and '.join(map(str, readable))}; {self.again} or use a fitting nqe"
+                f"{' and '.join(map(str, readable))}; {self.how_to_rebuild} or use a version of "
+                "nqe that reads it"
             )
         return manifest

@@ -28,21 +28,21 @@ BEST, LAST = "best", "last"
 
 def is_run(path: Path) -> bool:
     """Whether a path is a RUN or a checkpoint, or was before something damaged it."""
-    return path.is_dir() and (RUN.is_one(path) or CHECKPOINT.is_one(path))
+    return path.is_dir() and (RUN.recognises(path) or CHECKPOINT.recognises(path))
 
 
 def checkpoint_of(path: Path) -> Path:
     """The checkpoint that a path means: itself, a RUN's best, or its last if it has no best."""
-    if CHECKPOINT.is_one(path):
+    if CHECKPOINT.recognises(path):
         return path
-    RUN.manifest(path)
+    RUN.read_manifest(path)
     for name in (BEST, LAST):
-        if CHECKPOINT.is_one(path / name):
+        if CHECKPOINT.recognises(path / name):
             return path / name
-    raise StorageError(f"{path}: holds no checkpoint yet; train on with `nqe train --resume`")
+    raise StorageError(f"{path}: holds no checkpoint yet; continue with `nqe train --resume`")
 
 
 def run_manifest(path: str | Path) -> dict[str, Any] | None:
     """The manifest of a RUN, or None for a bare checkpoint."""
     folder = Path(path)
-    return RUN.manifest(folder) if RUN.is_one(folder) else None
+    return RUN.read_manifest(folder) if RUN.recognises(folder) else None

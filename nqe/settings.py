@@ -78,32 +78,32 @@ DEVICES = ("auto", "cpu", "cuda")
 
 @dataclass(frozen=True)
 class ModelSettings:
-    """What a model is made of."""
+    """The structure of a model. Other kinds of models may use only some of the settings."""
 
     kind: str = "nqe"
     """The kind of model, a name in `nqe.model.MODELS`."""
     width: int = 200
     """The length of every vector."""
     layers: int = 3
-    """Layers of the encoder."""
+    """The number of layers of the encoder."""
     heads: int = 4
-    """Attention heads; they share the width."""
+    """The number of attention heads; each has width / heads values."""
     feed_forward: int = 400
     """The width inside the feed-forward network of a layer."""
     dropout: float = 0.2
-    """The part of the activations that training leaves out."""
+    """The part of the activations that is set to 0 in training."""
     encoder: str = "transformer"
-    """The projector, a name in `nqe.model.ENCODERS`."""
+    """The encoder of projections, a name in `nqe.model.ENCODERS`."""
     heterogeneity: str = "dual"
-    """Roles and edges told apart (dual), only roles (node), only edges (edge)."""
+    """What attention distinguishes: roles and kinds of edges (dual), roles (node), edges (edge)."""
     logic: str = "product"
-    """The fuzzy logic, a name in `nqe.model.LOGICS`; `mean` is Logic-blind."""
+    """The fuzzy logic, a name in `nqe.model.LOGICS`; `mean` is the paper's Logic-blind."""
     score: str = "centred"
-    """How queries and entities are compared, a name in `nqe.model.SCORERS`; the paper has `dot`."""
+    """How entities are scored, a name in `nqe.model.SCORERS`; `dot` is the paper's score."""
     temperature: float = 12.0
-    """The factor of the centred score, where learning begins."""
+    """The initial value of the factor of the centred score; the factor is learnt."""
     steepness: float = 8.0
-    """Tables are sigmoid(steepness · (weights - mean)), so that they can move quickly."""
+    """Vectors of names are sigmoid(steepness · (weights - mean)): how fast training moves them."""
 
     def __post_init__(self) -> None:
         _among("model.heterogeneity", self.heterogeneity, HETEROGENEITIES)

@@ -15,7 +15,7 @@ from nqe.model.checkpoint import WEIGHTS
 from nqe.query.step_table import SLOT_COLUMNS, STEP_COLUMNS
 from nqe.run_folders import BEST, LAST
 from nqe.sampling import QueryTable, sample, save_queries
-from nqe.settings import RunSettings, SamplingSettings, run_settings
+from nqe.settings import RunSettings, SamplingSettings, build_run_settings
 from nqe.training import TrainingStatus
 from nqe.training.run_folder import RunFolder
 
@@ -58,7 +58,7 @@ def town_queries(dataset: Dataset, folder: Path, *shapes: str, train: int = 60) 
 
 def settings(model: dict[str, Any] | None = None, **train: Any) -> RunSettings:
     """Return settings of a tiny model trained for a few small steps, with the given changes."""
-    return run_settings({"model": MODEL | (model or {}), "train": TRAIN | train})
+    return build_run_settings({"model": MODEL | (model or {}), "train": TRAIN | train})
 
 
 def weights(run: Path, name: str = LAST) -> dict[str, torch.Tensor]:

@@ -1,9 +1,10 @@
-"""Answers by any of three runners, with probabilities and reasons; loaded when first used."""
+"""Answer queries exactly, by a model or by both, with probabilities and explanations."""
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from nqe.lazy_names import load_on_use
 
 if TYPE_CHECKING:
     from nqe.answering.answerer import Answerer
@@ -20,29 +21,29 @@ if TYPE_CHECKING:
     from nqe.answering.statement_scores import StatementScore, Suggestion, score, suggest
     from nqe.answering.train_model import TrainResult, train
 
-# Exact answers over a graph must not load PyTorch, so each name is imported when it is used.
+# Exact answers must not load PyTorch, so each name is imported when it is first used.
 _HOMES = {
-    "MODES": "request",
-    "Answer": "answers",
-    "Answerer": "answerer",
-    "Answers": "answers",
-    "Calibrated": "calibration_fitting",
-    "Calibration": "calibration",
-    "Explanation": "explanation",
-    "HybridOptions": "hybrid",
-    "HybridRunner": "hybrid_runner",
-    "OpenedRun": "open_run",
-    "Request": "request",
-    "StatementScore": "statement_scores",
-    "Suggestion": "statement_scores",
-    "TrainResult": "train_model",
-    "calibrate": "calibration_fitting",
-    "explain": "explanation",
-    "open": "open_answerer",
-    "open_dataset": "open_graph",
-    "score": "statement_scores",
-    "suggest": "statement_scores",
-    "train": "train_model",
+    "MODES": "nqe.answering.request",
+    "Answer": "nqe.answering.answers",
+    "Answerer": "nqe.answering.answerer",
+    "Answers": "nqe.answering.answers",
+    "Calibrated": "nqe.answering.calibration_fitting",
+    "Calibration": "nqe.answering.calibration",
+    "Explanation": "nqe.answering.explanation",
+    "HybridOptions": "nqe.answering.hybrid",
+    "HybridRunner": "nqe.answering.hybrid_runner",
+    "OpenedRun": "nqe.answering.open_run",
+    "Request": "nqe.answering.request",
+    "StatementScore": "nqe.answering.statement_scores",
+    "Suggestion": "nqe.answering.statement_scores",
+    "TrainResult": "nqe.answering.train_model",
+    "calibrate": "nqe.answering.calibration_fitting",
+    "explain": "nqe.answering.explanation",
+    "open": "nqe.answering.open_answerer",
+    "open_dataset": "nqe.answering.open_graph",
+    "score": "nqe.answering.statement_scores",
+    "suggest": "nqe.answering.statement_scores",
+    "train": "nqe.answering.train_model",
 }
 
 __all__ = [
@@ -70,7 +71,4 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'nqe.answering' has no attribute '{name}'")
-    return getattr(import_module(f"nqe.answering.{_HOMES[name]}"), name)
+__getattr__ = load_on_use(__name__, _HOMES)

@@ -13,7 +13,7 @@ from nqe.answering.request import EMBEDDING, EXACT, Request
 from nqe.errors import NqeError
 from nqe.graph.dataset import Dataset
 from nqe.graph.entity_set import EntitySet
-from nqe.graph.fact_columns import empty
+from nqe.graph.fact_columns import Facts
 from nqe.graph.graph import Graph
 from nqe.query.binder import Question, bind
 from nqe.query.exact import MAX_BINDINGS, execute, execute_many
@@ -30,14 +30,14 @@ if TYPE_CHECKING:
     from nqe.model.model import Model
 
 Outcome = Answers | NqeError
-"""What one request of a batch gives."""
+"""The outcome of one request: its answers, or the error it caused."""
 
 
 class Answerer:
-    """Answers questions over the known facts of a graph, and with a model also beyond them.
+    """Answers questions from the known facts of a graph and, with a model, from predictions.
 
-    `facts` names the splits of a data set that are known; a graph has 'all' or 'none'. Without a
-    calibration, the probabilities of a model's predictions rank well but mean little.
+    `facts` names the splits of a data set that are known; for a graph it is 'all' or 'none'.
+    Without a calibration, the probabilities of predictions rank answers but mean little.
     """
 
     def __init__(
@@ -52,9 +52,9 @@ class Answerer:
         max_bindings: int | None = MAX_BINDINGS,
     ) -> None:
         self.source, self.facts = graph, facts
-        self.graph = known_facts(graph, facts)
+        self.graph = select_facts(graph, facts)
         self.max_bindings = max_bindings
-        self._others: dict[str, Answerer] = {}
+        self._with_facts: dict[str, Answerer] = {}
         self._neural: NeuralEngine | None = None
         if model is not None:
             # PyTorch takes seconds to load, and exact answers do not need it.
@@ -64,26 +64,26 @@ class Answerer:
 
     @property
     def has_model(self) -> bool:
-        """Whether it predicts; without a model it only answers exactly."""
+        """Whether it can predict; without a model it only answers exactly."""
         return self._neural is not None
 
     @property
     def neural(self) -> NeuralEngine:
-        """The model over the known facts."""
+        """The model over the known facts; raises NqeError if there is no model."""
         if self._neural is None:
             raise NqeError("a graph alone predicts nothing; open a RUN")
         return self._neural
 
-    def knowing(self, facts: str) -> Answerer:
-        """The same answerer with other known facts."""
+    def with_facts(self, facts: str) -> Answerer:
+        """Return the same answerer with other known facts."""
         if facts == self.facts:
             return self
-        if facts not in self._others:
+        if facts not in self._with_facts:
             other = Answerer(self.source, facts=facts, max_bindings=self.max_bindings)
             if self._neural is not None:
-                other._neural = self._neural.over(other.graph)
-            self._others[facts] = other
-        return self._others[facts]
+                other._neural = self._neural.with_graph(other.graph)
+            self._with_facts[facts] = other
+        return self._with_facts[facts]
 
     def answer(
         self,
@@ -97,7 +97,7 @@ class Answerer:
         predicted_only: bool = False,
         steps: int | None = None,
     ) -> Answers:
-        """The answers of one query; see `Request` for the options."""
+        """Answer one query; see `Request` for the options."""
         request = Request(query, mode, top, threshold, among, facts, predicted_only, steps)
         [outcome] = self.answer_many([request])
         if isinstance(outcome, NqeError):
@@ -105,59 +105,59 @@ class Answerer:
         return outcome
 
     def answer_many(self, requests: Sequence[Request | Question]) -> list[Outcome]:
-        """The answers of each request, or the error it caused, all worked on together."""
-        wanted = [one if isinstance(one, Request) else Request(one) for one in requests]
+        """Answer many requests in one batch; returns the answers or the error of each."""
+        wanted = [r if isinstance(r, Request) else Request(r) for r in requests]
         outcomes: dict[int, Outcome] = {}
         by_facts: dict[str, list[_Task]] = {}
         for number, request in enumerate(wanted):
             facts = request.facts or self.facts
             try:
-                task = self.knowing(facts)._task(number, request)
+                task = self.with_facts(facts)._prepare(number, request)
             except NqeError as error:
                 outcomes[number] = error
             else:
                 by_facts.setdefault(facts, []).append(task)
         for facts, tasks in by_facts.items():
-            outcomes |= self.knowing(facts)._run(tasks)
+            outcomes |= self.with_facts(facts)._run(tasks)
         return [outcomes[number] for number in range(len(wanted))]
 
     def explain(self, query: Question, entity: int | str | None = None) -> Explanation:
-        """Why an entity, by default the best answer, stands where it does; see `nqe.explain`."""
+        """Explain the rank of an entity, by default of the best answer; see `nqe.explain`."""
         from nqe.answering.explanation import explain
 
         return explain(self, query, entity)
 
-    def rows(self, plans: Sequence[Plan], mode: str | None = None) -> Iterator[Tensor]:
-        """The probabilities of all entities, plan by plan, (entities,)."""
+    def compute_rows(self, plans: Sequence[Plan], mode: str | None = None) -> Iterator[Tensor]:
+        """Yield the probabilities of all entities for each plan, (entities,)."""
         mode = Request("", mode).check(self.has_model)
         results = execute_many(plans, self.graph)
-        return (row for row, _ in self.neural.rows(results, mode))
+        return (row for row, _ in self.neural.compute_rows(results, mode))
 
     def run(self, plans: Sequence[Plan]) -> HybridRun:
-        """The fuzzy set of every step of some plans."""
+        """Compute the fuzzy set of every step of some plans."""
         return self.neural.run(execute_many(plans, self.graph))
 
-    def entity_answer(self, entity: int, probability: float, known: bool) -> Answer:
-        """An entity as an answer."""
+    def make_answer(self, entity: int, probability: float, known: bool) -> Answer:
+        """Make an answer of an entity, with its names."""
         names = self.graph.vocabulary.entities
-        seen = self._neural is None or self._neural.predictor.knows(entity)
+        seen = self._neural is None or self._neural.predictor.has_seen(entity)
         return Answer(entity, names.ids[entity], names.labels[entity], probability, known, seen)
 
-    def _task(self, number: int, request: Request) -> _Task:
-        """A request ready to be run; refuses one that cannot be."""
+    def _prepare(self, number: int, request: Request) -> _Task:
+        """Check a request and bind its query; raises NqeError if it cannot be answered."""
         mode = request.check(self.has_model)
         plan = bind(request.query, self.graph)
         if mode == EMBEDDING:
             self.neural.check_seen(plan)
-        return _Task(number, request, mode, plan, self._among(request))
+        return _Task(number, request, mode, plan, self._find_among(request))
 
-    def _among(self, request: Request) -> EntitySet | None:
+    def _find_among(self, request: Request) -> EntitySet | None:
         if request.among is None or isinstance(request.among, EntitySet):
             return request.among
         return execute(request.among, self.graph, max_bindings=self.max_bindings).sets[-1]
 
     def _run(self, tasks: Sequence[_Task]) -> dict[int, Outcome]:
-        """The outcomes of some tasks by number; the exact engine runs once for all of them."""
+        """Run tasks and return their outcomes by number; the exact engine runs once for all."""
         try:
             results = execute_many(
                 [task.plan for task in tasks], self.graph, max_bindings=self.max_bindings
@@ -165,43 +165,43 @@ class Answerer:
         except NqeError as error:
             if len(tasks) == 1:
                 return {tasks[0].number: error}
-            # One by one, so that only the requests to blame fail.
-            return {number: one for task in tasks for number, one in self._run([task]).items()}
+            # Run the tasks one by one, so that only those that cause an error fail.
+            return {number: out for task in tasks for number, out in self._run([task]).items()}
         pairs = list(zip(tasks, results, strict=True))
         exact = [pair for pair in pairs if pair[0].mode == EXACT]
-        outcomes: dict[int, Outcome] = {task.number: self._exact(task, r) for task, r in exact}
+        outcomes: dict[int, Outcome] = {task.number: self._list_exact(task, r) for task, r in exact}
         for mode in dict.fromkeys(task.mode for task, _ in pairs if task.mode != EXACT):
-            some = [pair for pair in pairs if pair[0].mode == mode]
-            rows = self.neural.rows([result for _, result in some], mode)
-            for (task, result), (row, steps) in zip(some, rows, strict=True):
-                outcomes[task.number] = self._ranked(task, result, row, steps)
+            chosen = [pair for pair in pairs if pair[0].mode == mode]
+            rows = self.neural.compute_rows([result for _, result in chosen], mode)
+            for (task, result), (row, steps) in zip(chosen, rows, strict=True):
+                outcomes[task.number] = self._rank(task, result, row, steps)
         return outcomes
 
-    def _exact(self, task: _Task, result: Result) -> Answers:
-        """The answers that the facts give, in the order of their ids."""
+    def _list_exact(self, task: _Task, result: Result) -> Answers:
+        """List the exact answers, in the order of their ids."""
         entities = result.sets[-1] if task.among is None else result.sets[-1] & task.among
-        listed = entities.listed(self.graph.entity_count)
+        listed = entities.to_array(self.graph.entity_count)
         shown = listed[: task.request.limit(task.mode)].tolist()
         return Answers(
             task.plan,
             task.mode,
-            tuple(self.entity_answer(entity, 1.0, known=True) for entity in shown),
+            tuple(self.make_answer(entity, 1.0, known=True) for entity in shown),
             count=len(listed),
-            steps=tuple(self._exact_steps(task, result)),
+            steps=tuple(self._summarize_exact_steps(task, result)),
             result=result,
         )
 
-    def _exact_steps(self, task: _Task, result: Result) -> Iterator[StepSummary]:
+    def _summarize_exact_steps(self, task: _Task, result: Result) -> Iterator[StepSummary]:
         if task.request.steps is None:
             return
         for number, entities in enumerate(result.sets):
-            listed = entities.listed(self.graph.entity_count)
-            some = listed[: task.request.steps].tolist()
-            members = tuple(self.entity_answer(one, 1.0, known=True) for one in some)
+            listed = entities.to_array(self.graph.entity_count)
+            shown = listed[: task.request.steps].tolist()
+            members = tuple(self.make_answer(entity, 1.0, known=True) for entity in shown)
             yield StepSummary(number, len(listed), members)
 
-    def _ranked(self, task: _Task, result: Result, row: Tensor, steps: Tensor) -> Answers:
-        """The likeliest entities of a row of probabilities."""
+    def _rank(self, task: _Task, result: Result, row: Tensor, steps: Tensor) -> Answers:
+        """Rank the most likely entities of a row of probabilities."""
         from nqe.answering.top_k import restrict, select_likeliest
 
         request = task.request
@@ -215,32 +215,34 @@ class Answerer:
         return Answers(
             task.plan,
             task.mode,
-            tuple(self.entity_answer(*one, flag) for one, flag in zip(best, known, strict=True)),
-            self.neural.predictor.unseen(task.plan),
-            steps=tuple(self._fuzzy_steps(request, result, steps)),
+            tuple(self.make_answer(*pair, flag) for pair, flag in zip(best, known, strict=True)),
+            self.neural.predictor.find_unseen_names(task.plan),
+            steps=tuple(self._summarize_fuzzy_steps(request, result, steps)),
             result=result,
         )
 
-    def _fuzzy_steps(self, request: Request, result: Result, rows: Tensor) -> Iterator[StepSummary]:
+    def _summarize_fuzzy_steps(
+        self, request: Request, result: Result, rows: Tensor
+    ) -> Iterator[StepSummary]:
         from nqe.answering.top_k import select_likeliest
 
         if request.steps is None:
             return
         for number, row in enumerate(rows):
             members = tuple(
-                self.entity_answer(entity, chance, entity in result.sets[number])
-                for entity, chance in select_likeliest(row, request.steps)
+                self.make_answer(entity, probability, entity in result.sets[number])
+                for entity, probability in select_likeliest(row, request.steps)
             )
             yield StepSummary(number, int((row > LIKELY).sum()), members)
 
 
 LIKELY = 0.5
-"""Above this probability an entity is counted as a member of a step's fuzzy set."""
+"""An entity counts as a member of a step's fuzzy set above this probability."""
 
 
 @dataclass(frozen=True)
 class _Task:
-    """A request that is ready to be run, and its number in the batch."""
+    """A request whose query is bound, with its number in the batch."""
 
     number: int
     request: Request
@@ -249,15 +251,15 @@ class _Task:
     among: EntitySet | None
 
 
-def known_facts(graph: Graph | Dataset, facts: str) -> Graph:
-    """The facts that are known: those of the named splits, or of a graph all or none."""
+def select_facts(graph: Graph | Dataset, facts: str) -> Graph:
+    """Select the known facts: the named splits of a data set, or all or none of a graph."""
     if isinstance(graph, Dataset):
         return graph.known(facts)
     match facts.strip():
         case "all":
             return graph
         case "none":
-            return Graph(graph.vocabulary, empty())
+            return Graph(graph.vocabulary, Facts.empty())
         case _:
             raise NqeError(
                 f"a graph has no splits, so its facts are all or none, not '{facts}'; "

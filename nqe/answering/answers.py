@@ -20,11 +20,11 @@ class Answer:
     id: str
     label: str | None
     probability: float
-    """Calibrated; 1 if facts make it certain. In the mode embedding, the paper's score."""
+    """Calibrated; 1 if facts make it certain. In the mode embedding, the softmax score."""
     known: bool
-    """Whether the known facts alone give it."""
+    """Whether it follows from the known facts alone."""
     seen: bool = True
-    """Whether the model was trained with the entity; others can be stated, but not predicted."""
+    """Whether the model was trained with the entity; an unseen one can only be stated."""
 
     @property
     def name(self) -> str:
@@ -37,7 +37,7 @@ class Answer:
         return "stated" if self.known else "predicted"
 
     def to_json(self, measure: str = "probability") -> dict[str, Any]:
-        """The answer as JSON data; `measure` is the name of its number."""
+        """Return the answer as JSON data; `measure` is the key of its probability or score."""
         return {
             "entity": self.id,
             "label": self.label,
@@ -49,25 +49,25 @@ class Answer:
 
 @dataclass(frozen=True)
 class StepSummary:
-    """The set of one step: its size, and some of its members with their probabilities."""
+    """The set of one step: its size, and some members with their probabilities."""
 
     number: int
     size: int
-    """The number of members; in the mode hybrid, of those that are likelier than not."""
+    """The number of members; in the mode hybrid, those with a probability above 0.5."""
     members: tuple[Answer, ...]
 
     def to_json(self, plan: Plan, answers: Answers) -> dict[str, Any]:
-        """The summary as JSON data."""
+        """Return the summary as JSON data."""
         head = step_to_json(plan, self.number, answers.result.graph.vocabulary)
         if answers.is_exact:
-            return {**head, "count": self.size, "entities": [one.id for one in self.members]}
-        entities = [{"entity": one.id, "probability": one.probability} for one in self.members]
+            return {**head, "count": self.size, "entities": [member.id for member in self.members]}
+        entities = [{"entity": m.id, "probability": m.probability} for m in self.members]
         return {**head, "likely": self.size, "entities": entities}
 
 
 @dataclass(frozen=True)
 class Answers:
-    """The answers of a query, the likeliest first."""
+    """The answers of a query, the most likely first."""
 
     plan: Plan
     mode: str
@@ -75,11 +75,11 @@ class Answers:
     unseen: tuple[str, ...] = ()
     """Names in the query that the model was not trained with; nothing is predicted from them."""
     count: int | None = None
-    """In the mode exact, the number of all answers, also of those that are not listed."""
+    """In the mode exact, the number of all answers, including those that are not listed."""
     steps: tuple[StepSummary, ...] = ()
     """Summaries of the steps, if the request asked for them."""
     result: Result = field(compare=False, repr=False, kw_only=True)
-    """The sets that the known facts alone give."""
+    """The exact set of each step over the known facts."""
 
     def __len__(self) -> int:
         return len(self.answers)
@@ -92,38 +92,38 @@ class Answers:
 
     @property
     def is_exact(self) -> bool:
-        """Whether facts alone were asked."""
+        """Whether the answers come from facts alone."""
         return self.count is not None
 
     @property
     def measure(self) -> str:
-        """The name of the answers' numbers: the paper's softmax is a score, not a probability."""
+        """What `Answer.probability` holds: a probability, or in the mode embedding a score."""
         return "score" if self.mode == EMBEDDING else "probability"
 
     @property
     def ids(self) -> list[str]:
         """The ids of the answers."""
-        return [one.id for one in self.answers]
+        return [answer.id for answer in self.answers]
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What is odd about the query."""
+        """Warnings about the query, such as a part that has no effect."""
         return self.plan.warnings
 
     def to_json(self, *, proofs: bool = False) -> dict[str, Any]:
-        """The answers as JSON data; with proofs, why facts give each of them."""
+        """Return the answers as JSON data, optionally with a proof of each exact answer."""
         data: dict[str, Any] = {"mode": self.mode}
         if self.count is not None:
             data["count"] = self.count
-        data["answers"] = [self._answer_json(one, proofs) for one in self.answers]
+        data["answers"] = [self._answer_to_json(answer, proofs) for answer in self.answers]
         if self.unseen:
             data["unseen"] = list(self.unseen)
         if self.steps:
-            data["steps"] = [one.to_json(self.plan, self) for one in self.steps]
+            data["steps"] = [step.to_json(self.plan, self) for step in self.steps]
         if self.warnings:
             data["warnings"] = list(self.warnings)
         return data
 
-    def _answer_json(self, answer: Answer, proofs: bool) -> dict[str, Any]:
+    def _answer_to_json(self, answer: Answer, proofs: bool) -> dict[str, Any]:
         proof = {"proof": self.result.proof(answer.entity).to_json()} if proofs else {}
         return answer.to_json(self.measure) | proof

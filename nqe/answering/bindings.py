@@ -1,4 +1,4 @@
-"""Bindings: the likeliest members of a projection's inputs, put into its slots."""
+"""Bindings: the most likely members of a projection's inputs, inserted into its slots."""
 
 from __future__ import annotations
 
@@ -21,28 +21,33 @@ Floats = npt.NDArray[np.float32]
 
 @dataclass(frozen=True, eq=False)
 class Bindings:
-    """Projections with their inputs bound, ordered by projection."""
+    """Projections whose inputs are bound to entities, ordered by projection."""
 
-    start: Integers  # (projections + 1,) the bindings of each projection
-    weight: Floats  # (bindings,) how likely the inputs are what they are bound to
+    start: Integers  # (projections + 1,) the range of bindings of each projection
+    weight: Floats  # (bindings,) the probability that the inputs are the bound entities
     patterns: Patterns
-    """One pattern per binding; a slot where any entity may stand is free."""
+    """One pattern per binding; a slot that may hold any entity is free."""
 
     def __len__(self) -> int:
         return len(self.weight)
 
-    def steps(self) -> StepTable:
-        """The bindings as plans for the model; a free slot becomes a step Any."""
+    def to_plans(self) -> StepTable:
+        """Return one plan per binding for the model; a free slot becomes a step Any."""
         return StepTable.of_patterns(self.patterns)
 
 
 def choose_bindings(
     table: StepTable, steps: Integers, rows: Tensor, logic: Logic, beam: int, least: float
 ) -> Bindings:
-    """The best bindings of each of some projections, at most so many and not less likely."""
+    """Choose the most likely bindings of some projections.
+
+    Each projection gets at most `beam` bindings with a probability of at least `least`, and
+    always at least one.
+    """
     slots = table.slots_of(steps)
     parts = [
-        _of_projection(table, slots[place], rows, logic, beam, least) for place in range(len(steps))
+        _choose_for_projection(table, slots[place], rows, logic, beam, least)
+        for place in range(len(steps))
     ]
     counts = np.array([len(weight) for weight, _ in parts], dtype=np.int64)
     repeated = np.repeat(np.arange(len(steps)), counts)
@@ -58,25 +63,28 @@ def choose_bindings(
     return Bindings(offsets(counts), np.concatenate([weight for weight, _ in parts]), patterns)
 
 
-def _of_projection(
+def _choose_for_projection(
     table: StepTable, slots: Integers, rows: Tensor, logic: Logic, beam: int, least: float
 ) -> tuple[Floats, Integers]:
-    """The weights of a projection's bindings, and what stands in its slots, -1 where nothing."""
+    """Return the weights of one projection's bindings, and the entities in its slots.
+
+    A free slot holds -1.
+    """
     kind, fillers = table.kind[slots], table.filler[slots]
     from_step = np.flatnonzero(kind == Kind.SET)
     filled = from_step[table.op[fillers[from_step]] != Op.ANY]
     base = np.where(kind == Kind.KNOWN, fillers, -1)
-    weight, chosen = _joint([rows[int(fillers[one])] for one in filled], logic, beam)
-    kept = weight >= least
-    if not kept.any():
-        kept[:1] = True
-    filler = np.tile(base, (int(kept.sum()), 1))
-    filler[:, filled] = chosen[kept]
-    return weight[kept], filler
+    weight, chosen = _choose_jointly([rows[int(fillers[slot])] for slot in filled], logic, beam)
+    likely = weight >= least
+    if not likely.any():
+        likely[:1] = True
+    filler = np.tile(base, (int(likely.sum()), 1))
+    filler[:, filled] = chosen[likely]
+    return weight[likely], filler
 
 
-def _joint(rows: list[Tensor], logic: Logic, beam: int) -> tuple[Floats, Integers]:
-    """The best joint choices of one member a row: how likely they are, and the members."""
+def _choose_jointly(rows: list[Tensor], logic: Logic, beam: int) -> tuple[Floats, Integers]:
+    """Choose the best combinations of one member per row: their probabilities and members."""
     weight, members = torch.ones(1), torch.zeros(1, 0, dtype=torch.int64)
     for row in rows:
         top = row.topk(min(beam, len(row)))

@@ -1,34 +1,30 @@
-"""Calibration: from a model's scores to probabilities that mean something.
+"""Calibration: turn a model's scores into probabilities that an entity is an answer.
 
-A softmax says which entity is the likeliest answer; it adds up to 1 whether a query has a
-hundred answers or none. A probability here is the chance that an entity is an answer. For one
-that the known facts do not state, with a softmax over all those that they do not state:
+A softmax ranks the entities, but it adds up to 1 whether a query has a hundred answers or none.
+A calibration estimates the probability that an entity is an answer. For an entity that the known
+facts do not state, with a softmax over all entities that they do not state:
 
     logit p = slope · logit softmax(score / temperature) + cardinality · log n
               + stated · log(1 + answers stated) + offset + own
 
-where n is the mean number of answers that queries of the relation and slot have in training,
-and `own` is what is left for that relation and slot, drawn towards 0 where little is known.
+where n is the mean number of answers that training queries with the same relation and slot have,
+and `own` is an offset of that relation and slot, shrunk towards 0 where there is little data.
 """
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import dataclass, fields
-from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from nqe.errors import StorageError
-from nqe.files import new_file
 from nqe.graph.arrays import Integers
 from nqe.graph.fact_columns import Facts
-from nqe.graph.graph import Graph
+from nqe.graph.fact_source import FactSource
 from nqe.graph.pattern import FIRST_QUALIFIER
 from nqe.graph.ragged import Ragged
 from nqe.model.log_sum import LogSum
@@ -37,30 +33,29 @@ from nqe.sampling.query_table import QueryTable
 
 Floats = npt.NDArray[np.float32]
 
-FILE = "calibration.json"
-MOST = 1 - 1e-4
-"""No prediction is more certain than this; a stated fact is."""
+MAX_PREDICTED = 1 - 1e-4
+"""The highest probability of a prediction; only stated facts are certain."""
 _LARGE = math.log(1e-4)
-KINDS = 3
-"""Slots are told apart as subject, object and value."""
+SLOT_KINDS = 3
+"""Slots are distinguished as subject, object and qualifier value."""
 
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """How scores become probabilities."""
+    """The coefficients of the logistic formula that turns scores into probabilities."""
 
     temperature: float
     slope: float
     cardinality: float
     stated: float
     offset: float
-    answers: Floats  # (relations, 3) mean number of answers by relation and slot
-    own: Floats  # (relations, 3)
+    answers: Floats  # (relations, 3) mean number of answers per relation and slot
+    own: Floats  # (relations, 3) the offset of each relation and slot
 
-    def shift(self, relation: Integers, slot: Integers, stated: Integers) -> Tensor:
-        """What is added to the slope's part of the logit, (projections,).
+    def compute_shift(self, relation: Integers, slot: Integers, stated: Integers) -> Tensor:
+        """Compute the part of the logit that does not depend on the score, (projections,).
 
-        `stated` is the number of answers that facts state.
+        `stated` is the number of answers that the known facts state.
         """
         kind = np.minimum(slot, FIRST_QUALIFIER)
         answers, own = self.answers[relation, kind], self.own[relation, kind]
@@ -68,35 +63,57 @@ class Curve:
         shift = self.cardinality * np.log(answers) + known + self.offset + own
         return torch.from_numpy(shift.astype(np.float32))
 
-    def of_queries(self, queries: QueryTable, stated: Ragged) -> Tensor:
-        """The shift of one-hop queries, with what is stated of each."""
+    def compute_query_shift(self, queries: QueryTable, stated: Ragged) -> Tensor:
+        """Compute the shift of one-hop queries, given the stated answers of each query."""
         plans, targets = queries.plans, queries.plans.targets
-        return self.shift(plans.relation[targets], plans.asked[targets], stated.lengths)
+        return self.compute_shift(plans.relation[targets], plans.asked[targets], stated.lengths)
 
     def to_probabilities(self, scores: Tensor, shift: Tensor) -> None:
         """Turn scores of all entities, (projections, entities), into probabilities, in place.
 
-        What is stated must have the score -∞.
+        Stated entities must have the score -∞.
         """
-        self.warm(scores)
-        totals = Totals()
+        self.divide_by_temperature(scores)
+        totals = SoftmaxTotals()
         totals.add(scores)
-        self.finish(scores, shift, totals)
+        self.block_to_probabilities(scores, shift, totals)
 
-    def warm(self, scores: Tensor) -> None:
+    def divide_by_temperature(self, scores: Tensor) -> None:
         """Divide scores by the temperature, in place."""
         if self.temperature != 1:
             scores.div_(self.temperature)
 
-    def finish(self, scores: Tensor, shift: Tensor, totals: Totals) -> None:
-        """Turn the warm scores of a block of entities into probabilities, in place."""
+    def block_to_probabilities(self, scores: Tensor, shift: Tensor, totals: SoftmaxTotals) -> None:
+        """Turn the scores of a block of entities into probabilities, in place.
+
+        The scores must have been divided by the temperature.
+        """
         totals.to_logits(scores)
         scores.mul_(self.slope).add_(shift[:, None].to(scores.dtype))
-        scores.sigmoid_().clamp_max_(MOST)
+        scores.sigmoid_().clamp_max_(MAX_PREDICTED)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the coefficients as JSON data."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {k: v.tolist() if isinstance(v, np.ndarray) else v for k, v in values.items()}
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Self:
+        """Build a curve from JSON data; raises ValueError, KeyError or TypeError if it is wrong."""
+        tables: dict[str, Any] = {
+            name: np.array(data[name], dtype=np.float32) for name in ("answers", "own")
+        }
+        numbers: dict[str, Any] = {
+            name: float(value) for name, value in data.items() if name not in tables
+        }
+        curve = cls(**numbers, **tables)
+        if curve.answers.shape != curve.own.shape or curve.own.shape[1:] != (SLOT_KINDS,):
+            raise ValueError(f"tables of shape {curve.answers.shape} and {curve.own.shape}")
+        return curve
 
 
-class Totals:
-    """The log-sums of a softmax over all entities, added up block by block."""
+class SoftmaxTotals:
+    """The denominators of a softmax over all entities, accumulated block by block."""
 
     def __init__(self) -> None:
         self._log_sum = LogSum()
@@ -109,74 +126,58 @@ class Totals:
         """Turn the scores of a block into logits of their softmax over all entities, in place."""
         total = self._log_sum.total.clamp_min(torch.finfo(scores.dtype).min)
         scores.sub_(total[:, None])
-        # A logit is the log of its probability, but for large ones, of which there are few.
+        # For a small probability p, log p is close enough to its logit; only the few large ones
+        # need the exact value, log p - log(1 - p).
         rows = (scores.amax(1) > _LARGE).nonzero()[:, 0]
         place, column = (scores[rows] > _LARGE).nonzero(as_tuple=True)
         large = rows[place], column
         logs = scores[large]
-        scores[large] = logs - torch.log1p(-logs.exp().clamp_max(MOST))
+        scores[large] = logs - torch.log1p(-logs.exp().clamp_max(MAX_PREDICTED))
 
 
 @dataclass(frozen=True, eq=False)
 class Calibration:
-    """Two curves: of what known facts do not state, and for when no facts are known at all."""
+    """A logistic calibration: one curve for when facts are known, and one for when none are."""
+
+    kind: ClassVar[str] = "logistic"
+    """The kind that its file names; see `calibration_storage`."""
 
     facts: Curve
+    """For entities that the known facts do not state."""
     alone: Curve
+    """For when no facts are known."""
 
     @classmethod
     def plain(cls, answers: Floats) -> Calibration:
-        """Before any fit: the softmax times the mean number of answers."""
+        """Create the calibration before any fit: softmax odds times the mean answer count."""
         curve = Curve(1.0, 1.0, 1.0, 0.0, 0.0, answers, np.zeros_like(answers))
         return cls(curve, curve)
 
-    def curve(self, graph: Graph) -> Curve:
-        """The one for these known facts."""
+    def curve(self, graph: FactSource) -> Curve:
+        """The curve to use with these known facts."""
         return self.facts if len(graph) else self.alone
 
-    def save(self, folder: Path) -> None:
-        """Write it into a checkpoint."""
-        data = {one.name: _to_json(getattr(self, one.name)) for one in fields(self)}
-        with new_file(folder / FILE) as temporary:
-            temporary.write_text(json.dumps(data) + "\n", encoding="utf-8")
+    def to_json(self) -> dict[str, Any]:
+        """Return the curves as JSON data."""
+        return {"facts": self.facts.to_json(), "alone": self.alone.to_json()}
 
     @classmethod
-    def load(cls, folder: Path) -> Calibration | None:
-        """That of a checkpoint, if it has one."""
-        path = folder / FILE
-        if not path.is_file():
-            return None
-        try:
-            data = json.loads(path.read_text(encoding="utf-8"))
-            return cls(**{one.name: _of_json(data[one.name]) for one in fields(cls)})
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise StorageError(f"{path}: damaged ({error}); calibrate the model again") from error
+    def from_json(cls, data: dict[str, Any]) -> Self:
+        """Build a calibration from JSON data."""
+        return cls(Curve.from_json(data["facts"]), Curve.from_json(data["alone"]))
 
 
-def _to_json(curve: Curve) -> dict[str, Any]:
-    values = {one.name: getattr(curve, one.name) for one in fields(curve)}
-    return {k: v.tolist() if isinstance(v, np.ndarray) else v for k, v in values.items()}
+def compute_mean_answers(facts: Facts, relation_count: int) -> Floats:
+    """Compute the mean number of answers of closed one-hop queries, (relations, slot kinds).
 
-
-def _of_json(data: dict[str, Any]) -> Curve:
-    tables: dict[str, Any] = {
-        name: np.array(data[name], dtype=np.float32) for name in ("answers", "own")
-    }
-    values: dict[str, Any] = {name: float(one) for name, one in data.items() if name not in tables}
-    curve = Curve(**values, **tables)
-    if curve.answers.shape != curve.own.shape or curve.own.shape[1:] != (KINDS,):
-        raise ValueError(f"tables of {curve.answers.shape} and {curve.own.shape}")
-    return curve
-
-
-def mean_answers(facts: Facts, relation_count: int) -> Floats:
-    """The mean number of answers of closed one-hop queries by relation and slot, at least 1."""
+    A relation and slot without queries gets the overall mean; every mean is at least 1.
+    """
     table = closed_queries(facts)
     relation, kind = table.plans.relation, np.minimum(table.plans.asked, FIRST_QUALIFIER)
-    place = relation * KINDS + kind
-    size = relation_count * KINDS
+    place = relation * SLOT_KINDS + kind
+    size = relation_count * SLOT_KINDS
     total = np.bincount(place, table.easy.lengths, minlength=size)
     count = np.bincount(place, minlength=size)
     overall = total.sum() / max(count.sum(), 1)
     mean = np.where(count > 0, total / np.maximum(count, 1), max(overall, 1.0))
-    return np.maximum(mean, 1.0).astype(np.float32).reshape(relation_count, KINDS)
+    return np.maximum(mean, 1.0).astype(np.float32).reshape(relation_count, SLOT_KINDS)

@@ -1,4 +1,4 @@
-"""Fitting a calibration on validation queries, half of them with an anchor swapped."""
+"""Fit a calibration on validation queries, and measure how reliable its probabilities are."""
 
 from __future__ import annotations
 
@@ -11,9 +11,16 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from nqe.answering.calibration import KINDS, MOST, Calibration, Curve, mean_answers
-from nqe.answering.calibration_queries import calibration_queries
-from nqe.answering.reliability import Reliability, measure, rows_at_once, without
+from nqe.answering.calibration import (
+    MAX_PREDICTED,
+    SLOT_KINDS,
+    Calibration,
+    Curve,
+    compute_mean_answers,
+)
+from nqe.answering.calibration_queries import draw_calibration_queries
+from nqe.answering.calibration_storage import save_calibration
+from nqe.answering.reliability import Reliability, mask_stated, measure_reliability, split_rows
 from nqe.errors import NqeError
 from nqe.files import new_file
 from nqe.graph.arrays import Booleans, Integers
@@ -29,44 +36,46 @@ from nqe.training.validation import includes_valid
 
 Floats = npt.NDArray[np.float64]
 
-RELIABILITY = "reliability.json"
+RELIABILITY_FILE = "reliability.json"
 QUERIES = 4_000
 TOP, DRAWN = 20, 20
+"""Each query contributes this many best entities, and this many drawn at random."""
 TEMPERATURES = (0.7, 1.0, 1.4, 2.0)
 PRIOR = 4.0
-"""How firmly a relation's own offset is held at 0."""
-LEAST = 0.05
-"""The least slope: a higher score is never less likely."""
+"""How strongly the offset of a relation and slot is held at 0."""
+MIN_SLOPE = 0.05
+"""The slope stays positive, so that a higher score is never less likely."""
 RIDGE = 1e-3
-_STEPS = 60
+_MAX_STEPS = 60
 _CONVERGED = 1e-10
-"""Steps of the fit end when no coefficient changes by more."""
+"""The fit ends when no coefficient changes by more than this."""
 
 
 @dataclass(frozen=True, eq=False)
 class Samples:
-    """Entities that are answers or are not, with what a calibration goes by."""
+    """Entities that are answers or not, with the inputs of the calibration formula."""
 
     logs: Floats  # (samples, temperatures) log softmax
     place: Integers  # (samples,) relation and slot, as one number
-    right: Floats  # (samples,) 1 or 0
-    weight: Floats  # (samples,) how many entities each stands for
-    stated: Floats  # (samples,) how many answers of its query are stated
-    best: Booleans  # (samples,) whether it is the best of its query
+    right: Floats  # (samples,) 1 for an answer, 0 otherwise
+    weight: Floats  # (samples,) how many entities the sample represents
+    stated: Floats  # (samples,) the number of stated answers of its query
+    best: Booleans  # (samples,) whether it is the best prediction of its query
 
 
 @dataclass(frozen=True)
 class Calibrated:
-    """What calibrating a checkpoint gave."""
+    """The outcome of calibrating a checkpoint: its reliability before and after."""
 
     folder: Path
+    """The checkpoint."""
     split: str
-    """Where reliability was measured: test, or valid if there is no test split."""
+    """The split on which reliability was measured: test, or valid if there is no test split."""
     before: Reliability
     after: Reliability
 
     def to_json(self) -> dict[str, Any]:
-        """As JSON data."""
+        """Return the outcome as JSON data."""
         both = {"before": self.before.to_json(), "after": self.after.to_json()}
         return {"checkpoint": str(self.folder), "split": self.split, **both}
 
@@ -74,10 +83,10 @@ class Calibrated:
 def calibrate(run: str | Path, dataset: Dataset, device: str = "auto") -> Calibrated:
     """Fit a calibration for the model of a RUN or checkpoint, and save it there.
 
-    It is fitted on the validation split, which the model must not have learnt from.
+    It is fitted on the validation split, on which the model must not have been trained.
     """
     folder = checkpoint_of(Path(run))
-    if learnt_from_valid(folder):
+    if has_learnt_from_valid(folder):
         raise NqeError(
             f"{run}: learnt from the validation split, which calibrating needs unseen; "
             "train on train alone"
@@ -88,71 +97,79 @@ def calibrate(run: str | Path, dataset: Dataset, device: str = "auto") -> Calibr
             f"{run}: was trained on other entities or relations than the data set has; give the "
             "one it was trained on"
         )
-    calibration = fit(model, dataset)
-    plain = plain_calibration(dataset, model.relation_count)
+    calibration = fit_calibration(model, dataset)
+    plain = build_plain_calibration(dataset, model.relation_count)
     held_out = dataset.splits.get("test")
     has_test = held_out is not None and len(held_out) > 0
     split, known = ("test", "train,valid") if has_test else ("valid", "train")
     both = {"before": plain.facts, "after": calibration.facts}
-    measured = measure(model, both, dataset, split, known)
-    calibration.save(folder)
+    measured = measure_reliability(model, both, dataset, split, known)
+    save_calibration(calibration, folder)
     done = Calibrated(folder, split, measured["before"], measured["after"])
-    with new_file(folder / RELIABILITY) as temporary:
+    with new_file(folder / RELIABILITY_FILE) as temporary:
         temporary.write_text(json.dumps(done.to_json(), indent=2) + "\n", encoding="utf-8")
     return done
 
 
-def learnt_from_valid(checkpoint: Path) -> bool:
-    """Whether the facts that the model of a checkpoint learnt from include the valid split."""
-    learnt = str(CHECKPOINT.manifest(checkpoint).get("trained_on") or "")
-    return includes_valid(learnt)
+def has_learnt_from_valid(checkpoint: Path) -> bool:
+    """Whether the model of a checkpoint was trained on the validation split."""
+    trained_on = str(CHECKPOINT.read_manifest(checkpoint).get("trained_on") or "")
+    return includes_valid(trained_on)
 
 
-def fit(model: Model, dataset: Dataset, seed: int = 0) -> Calibration:
-    """The calibration that makes validation answers likeliest."""
+def fit_calibration(model: Model, dataset: Dataset, seed: int = 0) -> Calibration:
+    """Fit a calibration on queries of the validation split."""
     rng = np.random.default_rng(seed)
-    table, stated = calibration_queries(dataset, "valid", "train", QUERIES, rng)
-    plain = plain_calibration(dataset, model.relation_count)
+    table, stated = draw_calibration_queries(dataset, "valid", "train", QUERIES, rng)
+    plain = build_plain_calibration(dataset, model.relation_count)
     nothing = Ragged.empty(len(table))
     return Calibration(
-        fit_curve(plain.facts, draw(model, table, stated, rng)),
-        fit_curve(plain.alone, draw(model, table, nothing, rng)),
+        fit_curve(plain.facts, draw_samples(model, table, stated, rng)),
+        fit_curve(plain.alone, draw_samples(model, table, nothing, rng)),
     )
 
 
 def fit_curve(start: Curve, samples: Samples) -> Curve:
-    """The curve that fits samples best, over all temperatures."""
-    starts = [replace(start, temperature=one) for one in TEMPERATURES]
-    fits = [_fit(one, samples, column) for column, one in enumerate(starts)]
+    """Fit a curve to samples with each temperature, and return the best one."""
+    starts = [replace(start, temperature=temperature) for temperature in TEMPERATURES]
+    fits = [_fit(curve, samples, column) for column, curve in enumerate(starts)]
     return min(fits, key=lambda pair: pair[1])[0]
 
 
-def plain_calibration(dataset: Dataset, relation_count: int) -> Calibration:
-    """That before any fit."""
-    return Calibration.plain(mean_answers(dataset.splits["train"], relation_count))
+def build_plain_calibration(dataset: Dataset, relation_count: int) -> Calibration:
+    """Build the calibration before any fit."""
+    return Calibration.plain(compute_mean_answers(dataset.splits["train"], relation_count))
 
 
-def draw(model: Model, table: QueryTable, stated: Ragged, rng: np.random.Generator) -> Samples:
-    """The best entities, the right ones, and some drawn evenly, of every query; none stated."""
+def draw_samples(
+    model: Model, table: QueryTable, stated: Ragged, rng: np.random.Generator
+) -> Samples:
+    """Collect the answers, the best entities and some random entities of every query.
+
+    Stated entities are left out.
+    """
     runner, parts = EmbeddingRunner(model), []
     plans, targets = table.plans, table.plans.targets
     kind = np.minimum(plans.asked[targets], FIRST_QUALIFIER)
-    place = plans.relation[targets] * KINDS + kind
-    for rows in rows_at_once(len(table), model.entity_count):
+    place = plans.relation[targets] * SLOT_KINDS + kind
+    for rows in split_rows(len(table), model.entity_count):
         scores = runner.run(table.take(rows).plans).block(0, model.entity_count).cpu()
-        parts.append(_drawn(scores, table.easy.take(rows), stated.take(rows), place[rows], rng))
+        parts.append(
+            _sample_entities(scores, table.easy.take(rows), stated.take(rows), place[rows], rng)
+        )
     return Samples(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
-def _drawn(
+def _sample_entities(
     scores: torch.Tensor, right: Ragged, stated: Ragged, place: Integers, rng: np.random.Generator
 ) -> tuple[Floats, Integers, Floats, Floats, Floats, Booleans]:
+    """Return the columns of `Samples` for some queries."""
     queries, entities = scores.shape
     drawn = rng.integers(entities, size=(queries, DRAWN))
-    scores = without(scores, stated)
+    scores = mask_stated(scores, stated)
     best = scores.topk(min(TOP, entities), 1).indices.numpy()
     rows = np.arange(queries)[:, None]
-    # Each entity once, by the first reason to have it.
+    # An entity that was collected for several reasons counts once, for the first of them.
     keys = np.concatenate(
         [
             right.owner * entities + right.values,
@@ -164,7 +181,7 @@ def _drawn(
     lacking = ~np.isin(keys, stated.owner * entities + stated.values)
     keys, first = keys[lacking], first[lacking]
     row, column = np.divmod(keys, entities)
-    logs = [(scores / one).log_softmax(1)[row, column] for one in TEMPERATURES]
+    logs = [(scores / temperature).log_softmax(1)[row, column] for temperature in TEMPERATURES]
     is_drawn = first >= len(right.values) + best.size
     return (
         torch.stack(logs, 1).double().numpy(),
@@ -177,29 +194,23 @@ def _drawn(
 
 
 def _fit(start: Curve, samples: Samples, column: int) -> tuple[Curve, float]:
-    """The best coefficients, then each relation's own; and the loss."""
-    logs = samples.logs[:, column]
-    logits = logs - np.log1p(-np.minimum(np.exp(logs), MOST))
-    answers = np.log(start.answers.ravel()[samples.place]).astype(np.float64)
-    columns = (logits, answers, np.log1p(samples.stated), np.ones_like(logits))
-    features = np.stack(columns, axis=1)
+    """Fit the coefficients, then the offsets of relations and slots; also return the loss."""
+    features = _build_features(start, samples, column)
     values = _newton(features, samples.right, samples.weight, np.array([1.0, 1.0, 0.0, 0.0]))
-    told = _sigmoid(features @ values)
-    loss = -(samples.weight * np.log(np.where(samples.right > 0, told, 1 - told) + 1e-12)).sum()
-    size = start.answers.size
-    surplus = np.bincount(samples.place, samples.weight * (samples.right - told), size)
-    room = np.bincount(samples.place, samples.weight * told * (1 - told), size)
-    own = surplus / (room + PRIOR)
-    # Most of all the best prediction of a query must mean what it says.
+    predicted = _sigmoid(features @ values)
+    likelihood = np.where(samples.right > 0, predicted, 1 - predicted)
+    loss = -(samples.weight * np.log(likelihood + 1e-12)).sum()
+    own = _fit_offsets(samples, predicted, start.answers.size)
+    # The best prediction of a query matters most, so the curve is fitted once more to these.
     best = samples.best
-    said = features[best] @ values + own[samples.place[best]]
-    line = np.stack([said, np.ones_like(said)], axis=1)
-    scale, more = _newton(line, samples.right[best], np.ones(len(said)), np.array([1.0, 0.0]))
-    scale = max(scale, LEAST / max(values[0], LEAST))
-    slope, cardinality, stated, offset = (float(one) for one in scale * values)
+    logits = features[best] @ values + own[samples.place[best]]
+    line = np.stack([logits, np.ones_like(logits)], axis=1)
+    scale, more = _newton(line, samples.right[best], np.ones(len(logits)), np.array([1.0, 0.0]))
+    scale = max(scale, MIN_SLOPE / max(values[0], MIN_SLOPE))
+    slope, cardinality, stated, offset = (float(value) for value in scale * values)
     fitted = replace(
         start,
-        slope=max(slope, LEAST),
+        slope=max(slope, MIN_SLOPE),
         cardinality=cardinality,
         stated=stated,
         offset=offset + float(more),
@@ -208,12 +219,27 @@ def _fit(start: Curve, samples: Samples, column: int) -> tuple[Curve, float]:
     return fitted, float(loss)
 
 
+def _build_features(start: Curve, samples: Samples, column: int) -> Floats:
+    """The terms of the formula that have a coefficient, (samples, 4)."""
+    logs = samples.logs[:, column]
+    logits = logs - np.log1p(-np.minimum(np.exp(logs), MAX_PREDICTED))
+    answers = np.log(start.answers.ravel()[samples.place]).astype(np.float64)
+    return np.stack((logits, answers, np.log1p(samples.stated), np.ones_like(logits)), axis=1)
+
+
+def _fit_offsets(samples: Samples, predicted: Floats, size: int) -> Floats:
+    """One Newton step from 0 for the offset of each relation and slot, with a prior at 0."""
+    surplus = np.bincount(samples.place, samples.weight * (samples.right - predicted), size)
+    curvature = np.bincount(samples.place, samples.weight * predicted * (1 - predicted), size)
+    return np.asarray(surplus / (curvature + PRIOR))
+
+
 def _newton(features: Floats, right: Floats, weight: Floats, values: Floats) -> Floats:
-    """The coefficients of a logistic regression."""
-    for _ in range(_STEPS):
-        told = _sigmoid(features @ values)
-        gradient = features.T @ (weight * (right - told))
-        curvature = (features * (weight * told * (1 - told))[:, None]).T @ features
+    """Fit the coefficients of a logistic regression by Newton's method, starting at `values`."""
+    for _ in range(_MAX_STEPS):
+        predicted = _sigmoid(features @ values)
+        gradient = features.T @ (weight * (right - predicted))
+        curvature = (features * (weight * predicted * (1 - predicted))[:, None]).T @ features
         step = np.linalg.solve(curvature + RIDGE * np.eye(len(values)), gradient - RIDGE * values)
         values = values + np.clip(step, -1, 1)
         if np.abs(step).max() < _CONVERGED:

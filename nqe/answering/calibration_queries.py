@@ -1,4 +1,4 @@
-"""One-hop queries to calibrate by: half with an anchor swapped, so that some have no answer."""
+"""One-hop queries for calibration: in half of them an anchor is swapped, so some have no answer."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from nqe.answering.calibration import KINDS
+from nqe.answering.calibration import SLOT_KINDS
 from nqe.errors import NqeError
 from nqe.graph.arrays import Integers
 from nqe.graph.dataset import Dataset
-from nqe.graph.graph import Graph
+from nqe.graph.fact_source import FactSource
 from nqe.graph.pattern import FIRST_QUALIFIER, Kind
 from nqe.graph.ragged import Ragged, offsets
 from nqe.query.exact_batch import run_table
@@ -18,12 +18,13 @@ from nqe.sampling.one_hop import link_queries
 from nqe.sampling.query_table import QueryTable
 
 
-def calibration_queries(
+def draw_calibration_queries(
     dataset: Dataset, split: str, known: str, count: int, rng: np.random.Generator
 ) -> tuple[QueryTable, Ragged]:
-    """One-hop queries of a split, half of them swapped, with all their answers; what is stated.
+    """Draw one-hop queries of a split, swap an anchor in half of them, and answer them.
 
-    Answers are over the known facts and the split's; `stated` are those of the known facts.
+    Returns the queries with their answers over the known facts and the facts of the split, and
+    for each query the answers that the known facts alone state.
     """
     facts = dataset.splits.get(split)
     if facts is None or not len(facts):
@@ -31,56 +32,56 @@ def calibration_queries(
     full = dataset.known(f"{known},{split}")
     table = link_queries(facts, full)
     table = table.take(rng.permutation(len(table))[:count])
-    table = swapped(table, len(table) // 2, rng)
-    answers = _answers(table, full)
-    table = table.with_answers(answers, Ragged.empty(len(table)))
-    return table, _answers(table, dataset.known(known))
+    table = swap_anchors(table, len(table) // 2, rng)
+    table = table.with_answers(_answer(table, full), Ragged.empty(len(table)))
+    return table, _answer(table, dataset.known(known))
 
 
-def swapped(table: QueryTable, count: int, rng: np.random.Generator) -> QueryTable:
-    """The queries, in the first so many of them an anchor changed for one of another query.
+def swap_anchors(table: QueryTable, count: int, rng: np.random.Generator) -> QueryTable:
+    """Replace one anchor in each of the first `count` queries by an anchor of another query.
 
-    That is another one with the same relation and slot, where there is one, so that the new
-    question sounds as likely as the old.
+    The new anchor stood in the same slot of the same relation, so that the new query is as
+    plausible as the old one. If there is no other such anchor, the query stays as it is.
     """
     plans, filler = table.plans, table.plans.filler
     step = plans.step_of_slot
     owner = plans.plan_of_step[step]
     is_anchor = plans.kind == Kind.KNOWN
-    chosen = _one_each(np.flatnonzero(is_anchor & (owner < count)), owner, rng)
+    chosen = _draw_one_per_query(np.flatnonzero(is_anchor & (owner < count)), owner, rng)
     place = np.arange(len(filler)) - plans.slot_start[step]
     key = np.where(
         plans.attribute >= 0,
-        plans.attribute * KINDS + FIRST_QUALIFIER,
-        plans.relation[step] * KINDS + np.minimum(place, FIRST_QUALIFIER),
+        plans.attribute * SLOT_KINDS + FIRST_QUALIFIER,
+        plans.relation[step] * SLOT_KINDS + np.minimum(place, FIRST_QUALIFIER),
     )
-    known = np.flatnonzero(is_anchor)
+    anchors = np.flatnonzero(is_anchor)
     exact = key * (int(filler.max(initial=0)) + 1) + filler
-    order = known[np.argsort(exact[known], kind="stable")]
-    start, end = _range(key[order], key[chosen])
-    same, after = _range(exact[order], exact[chosen])
-    others = end - start - (after - same)
+    order = anchors[np.argsort(exact[anchors], kind="stable")]
+    start, end = _find_range(key[order], key[chosen])
+    same_start, same_end = _find_range(exact[order], exact[chosen])
+    # Draw from the range of the slot, but jump over the entity that stands there already.
+    others = end - start - (same_end - same_start)
     place = start + rng.integers(np.maximum(others, 1))
-    place += np.where(place >= same, after - same, 0)
-    drawn = order[np.where(others > 0, place, same)]
-    swapped_filler = filler.copy()
-    swapped_filler[chosen] = filler[drawn]
-    return replace(table, plans=replace(plans, filler=swapped_filler))
+    place += np.where(place >= same_start, same_end - same_start, 0)
+    drawn = order[np.where(others > 0, place, same_start)]
+    new_filler = filler.copy()
+    new_filler[chosen] = filler[drawn]
+    return replace(table, plans=replace(plans, filler=new_filler))
 
 
-def _range(ordered: Integers, values: Integers) -> tuple[Integers, Integers]:
-    """Where each of some values begins and ends among ordered ones."""
+def _find_range(ordered: Integers, values: Integers) -> tuple[Integers, Integers]:
+    """Find where each value begins and ends in a sorted array."""
     return np.searchsorted(ordered, values), np.searchsorted(ordered, values, side="right")
 
 
-def _one_each(anchors: Integers, owner: Integers, rng: np.random.Generator) -> Integers:
-    """One anchor of each query, by chance."""
+def _draw_one_per_query(anchors: Integers, owner: Integers, rng: np.random.Generator) -> Integers:
+    """Draw one anchor of each query at random."""
     shuffled = rng.permutation(anchors)
     _, first = np.unique(owner[shuffled], return_index=True)
     return np.sort(shuffled[first])
 
 
-def _answers(table: QueryTable, graph: Graph) -> Ragged:
+def _answer(table: QueryTable, graph: FactSource) -> Ragged:
     sets = run_table(table.plans, graph)
     targets = table.plans.targets
     return Ragged(offsets(sets.length[targets]), sets.members(targets))

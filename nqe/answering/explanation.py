@@ -1,6 +1,6 @@
-"""Explanations: what every variable may be, why an entity is an answer, what negations took away.
+"""Explanations: the candidates of every variable, and why an entity is an answer.
 
-As objects, text, Markdown and JSON, in the manner of the paper's case study.
+An explanation can be printed as text, Markdown (like the paper's case study) or JSON.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 from nqe.answering.answerer import Answerer
 from nqe.answering.hybrid import HybridRun
-from nqe.answering.reason_search import Explainer
+from nqe.answering.reason_search import ReasonSearch
 from nqe.answering.top_k import select_likeliest
 from nqe.errors import NqeError
 from nqe.graph.graph import Graph
@@ -20,31 +20,32 @@ from nqe.query.binder import Question
 from nqe.query.exact import execute
 from nqe.query.plan import Op, Plan
 from nqe.query.reason import Reason, Support
+from nqe.query.result import Result
 from nqe.query.step_text import describe_step
 
 TOP = 5
 SHOWN = (Op.PROJECTION, Op.AND, Op.OR)
-"""Of a negation or Any there is nothing to see: nearly every entity."""
+"""The steps to show; a negation or Any holds nearly every entity."""
 EASY, HARD, WRONG = "easy", "hard", "wrong"
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """An entity that a variable may be."""
+    """An entity that a variable may stand for."""
 
     rank: int
     id: str
     name: str
     probability: float
     known: bool
-    """Whether the known facts alone give it."""
+    """Whether it follows from the known facts alone."""
     truth: str | None
-    """Easy (the known facts give it), hard (only all facts do) or wrong; None if unknown."""
+    """easy (follows from the known facts), hard (only from all facts), wrong, or None."""
 
 
 @dataclass(frozen=True)
 class StepView:
-    """The fuzzy set of a step: its likeliest members."""
+    """The most likely members of a step's fuzzy set."""
 
     step: int
     variable: str
@@ -55,16 +56,16 @@ class StepView:
 
 @dataclass(frozen=True)
 class Removed:
-    """What a negation took from a conjunction: entities that all else speaks for."""
+    """The entities that a negation removed from a conjunction, though all other parts hold."""
 
     says: str
     entities: tuple[tuple[int, float], ...]
-    """And how likely what is negated is of each."""
+    """Each entity with the probability of what is negated."""
 
 
 @dataclass(frozen=True, eq=False)
 class Explanation:
-    """How a query was answered, and why an entity stands where it does."""
+    """How a query was answered, and why an entity has its rank."""
 
     query: str
     entity: int
@@ -75,13 +76,13 @@ class Explanation:
     steps: tuple[StepView, ...]
     removed: tuple[Removed, ...]
     unseen: tuple[str, ...]
-    """Names in the query, and the entity's, that the model was not trained with."""
+    """Names of the query and of the entity that the model was not trained with."""
     warnings: tuple[str, ...] = ()
-    """What is odd about the query."""
+    """Warnings about the query, such as a part that has no effect."""
 
     @property
     def weakest(self) -> Support | None:
-        """The atom that keeps the entity from ranking higher; None if all is certain."""
+        """The atom that lowers the entity's probability most; None if all atoms are certain."""
         return self.reason.weakest()
 
     @property
@@ -91,14 +92,14 @@ class Explanation:
     def __str__(self) -> str:
         return "\n".join(self._lines())
 
-    def markdown(self) -> str:
-        """The explanation as Markdown, the steps as one table."""
+    def to_markdown(self) -> str:
+        """Return the explanation as Markdown, with one table for all steps."""
         head = [
             "| variable | step | rank | answer | probability | known by | truth |",
             "|---" * 7 + "|",
         ]
         rows = [
-            f"| ?{view.variable} | {_escaped(view.says)} | {one.rank} | {_escaped(one.name)} "
+            f"| ?{view.variable} | {_escape(view.says)} | {one.rank} | {_escape(one.name)} "
             f"| {one.probability:.4f} | {_source(one)} | {one.truth or ''} |"
             for view in self.steps
             for one in view.candidates
@@ -107,7 +108,7 @@ class Explanation:
         return "\n".join([f"`{self.query}`", "", *head, *rows, "", *why, ""])
 
     def to_json(self) -> dict[str, Any]:
-        """The explanation as JSON data, in ids."""
+        """Return the explanation as JSON data; entities are given by id."""
         names = self._names
         return {
             "query": self.query,
@@ -117,16 +118,16 @@ class Explanation:
             "known": self.known,
             "reason": self.reason.to_json(),
             "weakest": None if self.weakest is None else self.weakest.to_json(),
-            "steps": [_step_json(view) for view in self.steps],
+            "steps": [_step_to_json(view) for view in self.steps],
             "removed": [
                 {
-                    "says": one.says,
+                    "says": removed.says,
                     "entities": [
-                        {"entity": names.ids[entity], "probability": chance}
-                        for entity, chance in one.entities
+                        {"entity": names.ids[entity], "probability": probability}
+                        for entity, probability in removed.entities
                     ],
                 }
-                for one in self.removed
+                for removed in self.removed
             ],
             "unseen": list(self.unseen),
         }
@@ -146,13 +147,14 @@ class Explanation:
         yield from self.reason.lines("  ")
         if self.weakest is not None:
             yield f"The weakest part is {self.weakest}"
-        for one in self.removed:
+        for removed in self.removed:
             names = ", ".join(
-                f"{self._names.name(entity)} ({chance:.2f})" for entity, chance in one.entities
+                f"{self._names.name(entity)} ({probability:.2f})"
+                for entity, probability in removed.entities
             )
-            yield f"{one.says} took away: {names}"
+            yield f"Removed by {removed.says}: {names}"
         if self.unseen:
-            yield f"Not seen in training, so nothing is predicted of: {', '.join(self.unseen)}"
+            yield f"Not seen in training, so nothing is predicted about: {', '.join(self.unseen)}"
 
 
 def explain(
@@ -163,9 +165,10 @@ def explain(
     top: int = TOP,
     truth: Graph | None = None,
 ) -> Explanation:
-    """Why an entity (the best answer, if none is named) stands where it does.
+    """Explain the rank of an entity, by default of the best answer.
 
-    `truth` is the graph with all facts, those included that the answerer must not know.
+    `truth` is a graph with all facts, including those that the answerer does not know; it says
+    which candidates are true.
     """
     graph = answerer.graph
     result = execute(query, graph)
@@ -175,78 +178,75 @@ def explain(
         entity = int(row.argmax())
         if not float(row[entity]):
             raise NqeError("the query has no possible answer, so there is nothing to explain")
-    number = graph.vocabulary.entities.numbered(entity)
-    explainer = Explainer(result, run)
-    views = _Views(plan, run, explainer, truth, top)
+    number = graph.vocabulary.entities.to_number(entity)
+    views = _Views(result, run, truth, top)
     return Explanation(
         query=str(plan.query(graph.vocabulary)),
         entity=number,
         rank=int((row > row[number]).sum()) + 1,
         probability=float(row[number]),
-        known=number in explainer.result.sets[-1],
-        reason=explainer.reason(number),
-        steps=tuple(views.step(one) for one, step in enumerate(plan.steps) if step.op in SHOWN),
-        removed=tuple(one for one in views.removals() if one.entities),
-        unseen=_unseen(answerer, plan, number),
+        known=number in result.sets[-1],
+        reason=ReasonSearch(result, run).find(number),
+        steps=tuple(views.view(n) for n, step in enumerate(plan.steps) if step.op in SHOWN),
+        removed=tuple(removed for removed in views.find_removed() if removed.entities),
+        unseen=_find_unseen(answerer, plan, number),
         warnings=plan.warnings,
     )
 
 
-def _unseen(answerer: Answerer, plan: Plan, entity: int) -> tuple[str, ...]:
+def _find_unseen(answerer: Answerer, plan: Plan, entity: int) -> tuple[str, ...]:
     predictor = answerer.neural.predictor
-    own = () if predictor.knows(entity) else (answerer.graph.vocabulary.entities.name(entity),)
-    return tuple(dict.fromkeys((*predictor.unseen(plan), *own)))
+    own = () if predictor.has_seen(entity) else (answerer.graph.vocabulary.entities.name(entity),)
+    return tuple(dict.fromkeys((*predictor.find_unseen_names(plan), *own)))
 
 
 class _Views:
-    """What is shown of the steps of a run of one plan."""
+    """Builds the views of the steps of one plan."""
 
-    def __init__(
-        self, plan: Plan, run: HybridRun, explainer: Explainer, truth: Graph | None, top: int
-    ) -> None:
-        self.plan, self.run, self.top = plan, run, top
+    def __init__(self, result: Result, run: HybridRun, truth: Graph | None, top: int) -> None:
+        self.plan, self.run, self.top = result.plan, run, top
         self.names = run.predictor.graph.vocabulary.entities
-        self.known = explainer.result.sets
-        self.true = None if truth is None else execute(plan, truth).sets
+        self.known = result.sets
+        self.true = None if truth is None else execute(result.plan, truth).sets
 
-    def step(self, number: int) -> StepView:
-        """The best members of a step's set."""
+    def view(self, number: int) -> StepView:
+        """View the best members of a step's set."""
         step, row = self.plan.steps[number], self.run.rows[number]
         candidates = tuple(
             Candidate(
                 rank,
                 self.names.ids[entity],
                 self.names.name(entity),
-                chance,
+                probability,
                 entity in self.known[number],
                 self._truth(number, entity),
             )
-            for rank, (entity, chance) in enumerate(select_likeliest(row, self.top), start=1)
+            for rank, (entity, probability) in enumerate(select_likeliest(row, self.top), 1)
         )
-        return StepView(number + 1, step.variable, self._says(number), step.inputs, candidates)
+        return StepView(number + 1, step.variable, self._describe(number), step.inputs, candidates)
 
-    def removals(self) -> Iterator[Removed]:
-        """For each negation in a conjunction, the entities that would be likeliest without it."""
+    def find_removed(self) -> Iterator[Removed]:
+        """Find, for each negation in a conjunction, the likeliest entities that it removed."""
         for number, step in enumerate(self.plan.steps):
             if step.op != Op.AND:
                 continue
-            for one in step.inputs:
-                if self.plan.steps[one].op == Op.NOT:
-                    yield self._removed(number, one)
+            for negation in step.inputs:
+                if self.plan.steps[negation].op == Op.NOT:
+                    yield self._find_removed_by(number, negation)
 
-    def _removed(self, conjunction: int, negation: int) -> Removed:
+    def _find_removed_by(self, conjunction: int, negation: int) -> Removed:
         negated = self.plan.steps[negation].inputs[0]
         others = [one for one in self.plan.steps[conjunction].inputs if one != negation]
         without = self.run.rows[others].amin(0)
         lost = without * self.run.rows[negated]
         entities = tuple(
             (entity, float(self.run.rows[negated, entity]))
-            for entity, chance in select_likeliest(lost, self.top)
-            if chance > 0.01
+            for entity, probability in select_likeliest(lost, self.top)
+            if probability > 0.01
         )
-        return Removed(f"not {self._says(negated)}", entities)
+        return Removed(f"not {self._describe(negated)}", entities)
 
-    def _says(self, number: int) -> str:
+    def _describe(self, number: int) -> str:
         return describe_step(self.plan, number, self.run.predictor.graph.vocabulary)
 
     def _truth(self, number: int, entity: int) -> str | None:
@@ -257,7 +257,7 @@ class _Views:
         return EASY if entity in self.known[number] else HARD
 
 
-def _step_json(view: StepView) -> dict[str, Any]:
+def _step_to_json(view: StepView) -> dict[str, Any]:
     return {
         "step": view.step,
         "variable": view.variable,
@@ -280,5 +280,5 @@ def _source(candidate: Candidate) -> str:
     return "stated" if candidate.known else "predicted"
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     return text.replace("|", "\\|")

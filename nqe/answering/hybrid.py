@@ -1,8 +1,9 @@
-"""The hybrid runner: fuzzy sets over entities, from stated facts and from the model.
+"""The hybrid runner: fuzzy sets over entities, from stated facts and a model's predictions.
 
-Each step is a row of probabilities. What the known facts give for certain is 1; a prediction is
-less. A projection takes the likeliest members of its inputs as bindings, asks the facts and the
-model about each, and joins what they say. All bindings of a depth go through one encoder call.
+Each step yields one row of probabilities over all entities: 1 for what the known facts make
+certain, less for a prediction. A projection takes the most likely members of its inputs as
+bindings, asks the facts and the model about each binding, and joins the results. All bindings of
+one depth go through the encoder in one call.
 """
 
 from __future__ import annotations
@@ -10,27 +11,30 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import assert_never
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from nqe.answering.bindings import Bindings, choose_bindings
-from nqe.answering.calibration import MOST, Curve, Totals
+from nqe.answering.calibration import MAX_PREDICTED, Curve, SoftmaxTotals
 from nqe.answering.predictor import Predictor
 from nqe.errors import NqeError, choose
 from nqe.graph.arrays import Integers
-from nqe.graph.graph import Graph
+from nqe.graph.fact_source import FactSource
 from nqe.graph.ragged import ranges
 from nqe.model.fuzzy_logic import Logic, connect, norm_of
 from nqe.query.exact_batch import StepSets, run_table
 from nqe.query.plan import Op
 from nqe.query.step_table import StepTable
 
-SCORES, BINDINGS = 2**22, 64
-"""So many scores exist at a time, of so many bindings if entities are many."""
-ROWS = 2**26
-"""So many probabilities of steps exist at a time."""
+MAX_SCORES = 2**22
+"""At most this many scores exist at once."""
+MIN_BINDINGS = 64
+"""If not all entities fit into a block of scores, it has at least this many bindings."""
+MAX_PROBABILITIES = 2**26
+"""At most this many probabilities of steps exist at once."""
 
 
 @dataclass(frozen=True)
@@ -38,37 +42,37 @@ class HybridOptions:
     """How the hybrid runner searches."""
 
     beam: int = 64
-    """Bindings of a projection that the model is asked about."""
+    """The number of bindings per projection that the model is asked about."""
     join: str = "noisy-or"
-    """How an entity's chances over bindings are joined: noisy-or, or max."""
+    """How the probabilities of an entity over all bindings are joined: noisy-or, or max."""
     least: float = 1e-4
-    """Bindings less likely than this are not asked about."""
+    """Bindings with a lower probability are skipped."""
 
     def __post_init__(self) -> None:
         choose(JOINS, self.join, "join")
         if self.beam < 1:
             raise NqeError(f"the beam is {self.beam}; give 1 or more")
         if not 0 <= self.least <= 1:
-            raise NqeError(f"the least chance is {self.least:g}; give one from 0 to 1")
+            raise NqeError(f"the least probability is {self.least:g}; give one from 0 to 1")
 
 
-def noisy_or(row: Tensor, more: Tensor) -> None:
-    """1 - (1 - p)(1 - q): the chance that one of independent ways holds."""
-    # Written so that small chances keep their digits.
+def join_noisy_or(row: Tensor, more: Tensor) -> None:
+    """Set `row` to 1 - (1 - row)(1 - more): at least one of two independent causes holds."""
+    # This form keeps the precision of small probabilities.
     row.add_(more.mul_(1 - row))
 
 
-def highest(row: Tensor, more: Tensor) -> None:
-    """The best way alone."""
+def join_max(row: Tensor, more: Tensor) -> None:
+    """Set `row` to the higher probability of the two."""
     torch.maximum(row, more, out=row)
 
 
-JOINS: dict[str, Callable[[Tensor, Tensor], None]] = {"noisy-or": noisy_or, "max": highest}
+JOINS: dict[str, Callable[[Tensor, Tensor], None]] = {"noisy-or": join_noisy_or, "max": join_max}
 
 
 @dataclass(frozen=True, eq=False)
-class Chances:
-    """What facts and model say of all entities, by each of some bindings alone."""
+class BindingProbabilities:
+    """The probabilities of all entities given each binding alone, from facts and the model."""
 
     predictor: Predictor
     curve: Curve
@@ -78,24 +82,26 @@ class Chances:
     stated: tuple[Integers, Integers]
 
     @classmethod
-    def of(cls, bindings: Bindings, predictor: Predictor, curve: Curve) -> Chances:
-        """All bindings through one call of the encoder."""
-        vectors = predictor.vectors(bindings.steps())
-        stated = predictor.stated(bindings)
+    def of(cls, bindings: Bindings, predictor: Predictor, curve: Curve) -> BindingProbabilities:
+        """Encode all bindings in one call, and find what the facts state for them."""
+        vectors = predictor.encode(bindings.to_plans())
+        stated = predictor.find_stated(bindings)
         counts = np.bincount(stated[0], minlength=len(bindings))
-        asked = bindings.patterns
-        shift = curve.shift(predictor.relations(asked.relation), asked.asked, counts)
+        patterns = bindings.patterns
+        relation = predictor.to_model_relations(patterns.relation)
+        shift = curve.compute_shift(relation, patterns.asked, counts)
         return cls(predictor, curve, bindings, vectors, shift.to(vectors.device), stated)
 
     def blocks(self) -> Iterator[tuple[slice, slice, Tensor]]:
-        """Ranges of bindings and of entities, and the chances, (bindings, entities)."""
-        size = min(self.predictor.entity_count, max(1, SCORES // BINDINGS))
-        at_once = max(1, SCORES // max(size, 1))
-        for first in range(0, len(self.bindings), at_once):
-            yield from self._blocks(slice(first, min(first + at_once, len(self.bindings))), size)
+        """Yield a range of bindings, a range of entities, and their probabilities."""
+        width = min(self.predictor.entity_count, max(1, MAX_SCORES // MIN_BINDINGS))
+        height = max(1, MAX_SCORES // max(width, 1))
+        for first in range(0, len(self.bindings), height):
+            rows = slice(first, min(first + height, len(self.bindings)))
+            yield from self._entity_blocks(rows, width)
 
     def column(self, entity: int) -> Tensor:
-        """The chances of one entity, (bindings,)."""
+        """The probabilities of one entity, (bindings,)."""
         return torch.cat(
             [
                 block[:, entity - columns.start]
@@ -104,41 +110,45 @@ class Chances:
             ]
         )
 
-    def _blocks(self, chosen: slice, size: int) -> Iterator[tuple[slice, slice, Tensor]]:
-        """The blocks of some bindings; unless one holds all entities, they are scored twice."""
-        vectors, shift = self.vectors[chosen], self.shift[chosen]
-        lost = vectors[:, 0].isnan()
-        count = self.predictor.entity_count
-        ranges = [slice(first, min(first + size, count)) for first in range(0, count, size)]
-        totals = Totals()
-        for columns in ranges:
-            scores = self._scores(chosen, columns, vectors)
-            totals.add(scores)
-        for columns in ranges:
-            if len(ranges) > 1:
-                scores = self._scores(chosen, columns, vectors)
-            self.curve.finish(scores, shift, totals)
-            scores[lost] = 0
-            scores[self._stated(chosen, columns)] = 1
-            yield chosen, columns, scores
+    def _entity_blocks(self, rows: slice, width: int) -> Iterator[tuple[slice, slice, Tensor]]:
+        """Yield the blocks of some bindings.
 
-    def _scores(self, chosen: slice, columns: slice, vectors: Tensor) -> Tensor:
-        scores = self.predictor.scores(vectors, columns)
-        scores[self._stated(chosen, columns)] = -torch.inf
-        self.curve.warm(scores)
+        With several blocks, every entity is scored twice: once for the softmax totals, and once
+        for its probability.
+        """
+        vectors, shift = self.vectors[rows], self.shift[rows]
+        unseen = vectors[:, 0].isnan()
+        count = self.predictor.entity_count
+        blocks = [slice(first, min(first + width, count)) for first in range(0, count, width)]
+        totals = SoftmaxTotals()
+        for columns in blocks:
+            scores = self._score(rows, columns, vectors)
+            totals.add(scores)
+        for columns in blocks:
+            if len(blocks) > 1:
+                scores = self._score(rows, columns, vectors)
+            self.curve.block_to_probabilities(scores, shift, totals)
+            scores[unseen] = 0
+            scores[self._locate_stated(rows, columns)] = 1
+            yield rows, columns, scores
+
+    def _score(self, rows: slice, columns: slice, vectors: Tensor) -> Tensor:
+        scores = self.predictor.score(vectors, columns)
+        scores[self._locate_stated(rows, columns)] = -torch.inf
+        self.curve.divide_by_temperature(scores)
         return scores
 
-    def _stated(self, chosen: slice, columns: slice) -> tuple[Tensor, Tensor]:
-        """What facts state, as places of a block."""
+    def _locate_stated(self, rows: slice, columns: slice) -> tuple[Tensor, Tensor]:
+        """The rows and columns of a block at which facts state the entity."""
         binding, entity = self.stated
-        first, last = np.searchsorted(binding, (chosen.start, chosen.stop))
-        row, column = binding[first:last] - chosen.start, entity[first:last] - columns.start
+        first, last = np.searchsorted(binding, (rows.start, rows.stop))
+        row, column = binding[first:last] - rows.start, entity[first:last] - columns.start
         inside = (column >= 0) & (column < columns.stop - columns.start)
         return torch.from_numpy(row[inside]), torch.from_numpy(column[inside])
 
 
 class HybridRun:
-    """One run over a table of plans: `rows` are the steps' fuzzy sets, (steps, entities)."""
+    """One run over a table of plans; `rows` holds the fuzzy set of each step, (steps, entities)."""
 
     def __init__(
         self,
@@ -150,57 +160,67 @@ class HybridRun:
     ) -> None:
         self.exact, self.table, self.predictor, self.curve = exact, exact.table, predictor, curve
         self.logic, self.norm, self.options = logic, norm_of(logic), options
-        self.certain = certain_sets(exact, predictor.graph)
+        self.certain = find_certain_sets(exact, predictor.graph)
         steps, entities = self.table.step_count, predictor.entity_count
         self.rows = torch.zeros(steps, entities, device=predictor.device)
         with torch.no_grad():
             self._run()
 
-    def targets(self) -> Tensor:
-        """The rows of the answers, (plans, entities)."""
+    @property
+    def target_rows(self) -> Tensor:
+        """The fuzzy sets of the answers, (plans, entities)."""
         return self.rows[torch.from_numpy(self.table.targets)]
 
-    def bindings(self, steps: Integers) -> Bindings:
-        """What some projections' inputs are bound to; the inputs must have been run."""
+    def choose_bindings(self, steps: Integers) -> Bindings:
+        """Choose the bindings of some projections, whose inputs must have been run."""
         options = self.options
         return choose_bindings(self.table, steps, self.rows, self.norm, options.beam, options.least)
 
     def _run(self) -> None:
-        """All steps, the lowest depth first."""
-        op = self.table.op
+        """Run all steps in order of depth, so that inputs come before the steps that use them."""
+        is_projection = self.table.op == Op.PROJECTION
         for depth in range(self.table.depth_count):
             now = self.table.depth == depth
-            self._project(np.flatnonzero(now & (op == Op.PROJECTION)))
-            for step in np.flatnonzero(now & np.isin(op, (Op.AND, Op.OR, Op.NOT))).tolist():
+            self._project(np.flatnonzero(now & is_projection))
+            for step in np.flatnonzero(now & ~is_projection).tolist():
                 self._connect(step)
             for step in np.flatnonzero(now).tolist():
-                self._settle(step)
+                self._set_certain(step)
 
     def _project(self, steps: Integers) -> None:
         if not len(steps):
             return
-        bindings = self.bindings(steps)
+        bindings = self.choose_bindings(steps)
         owner = np.repeat(steps, np.diff(bindings.start)).tolist()
         join = JOINS[self.options.join]
         weights = torch.from_numpy(bindings.weight).to(self.rows.device)
-        chances = Chances.of(bindings, self.predictor, self.curve)
-        for chosen, columns, block in chances.blocks():
-            # One by one, as a binding's chances fit into the cache.
-            for step, weight, chance in zip(owner[chosen], weights[chosen], block, strict=True):
-                pair = torch.stack((weight.expand_as(chance), chance))[None]
+        probabilities = BindingProbabilities.of(bindings, self.predictor, self.curve)
+        for chosen, columns, block in probabilities.blocks():
+            # One binding at a time, because its probabilities fit into the processor's cache.
+            for step, weight, row in zip(owner[chosen], weights[chosen], block, strict=True):
+                pair = torch.stack((weight.expand_as(row), row))[None]
                 join(self.rows[step, columns], self.norm.conjoin(pair)[0])
 
     def _connect(self, step: int) -> None:
-        inputs = self.table.children[step]
-        # In double precision, as a logic may take small chances from 1.
-        rows = self.rows[torch.from_numpy(inputs)][None].double()  # (1, inputs, entities)
-        op = Op(self.table.op[step])
-        self.rows[step] = connect(self.logic, op, rows)[0]
+        """Run a connective on the rows of its inputs; an unknown operator raises ValueError."""
+        op = Op(int(self.table.op[step]))
+        match op:
+            case Op.AND | Op.OR | Op.NOT:
+                inputs = torch.from_numpy(self.table.children[step])
+                # In double precision, because a logic may subtract small probabilities from 1.
+                rows = self.rows[inputs][None].double()  # (1, inputs, entities)
+                self.rows[step] = connect(self.logic, op, rows)[0]
+            case Op.ANY:
+                pass  # Every entity is certain; `_set_certain` fills the row.
+            case Op.PROJECTION:
+                raise ValueError("a projection is not a connective")
+            case _:
+                assert_never(op)
 
-    def _settle(self, step: int) -> None:
-        """Only what is certain is 1."""
+    def _set_certain(self, step: int) -> None:
+        """Set the probability of what is certain to 1, and keep all others below 1."""
         row, certain = self.rows[step], self.certain
-        row.clamp_max_(MOST)
+        row.clamp_max_(MAX_PREDICTED)
         if certain.inverted[step]:
             row.fill_(1)
         members = certain.members(np.array([step]))
@@ -208,25 +228,25 @@ class HybridRun:
 
 
 def split_plans(step_counts: Integers, entity_count: int) -> Iterator[slice]:
-    """Ranges of plans with few enough steps that their rows fit into memory together."""
-    most = max(1, ROWS // max(entity_count, 1))
+    """Split plans into ranges whose rows of probabilities fit into memory together."""
+    most = max(1, MAX_PROBABILITIES // max(entity_count, 1))
     part = np.cumsum(step_counts) // most
     bounds = [0, *(np.flatnonzero(np.diff(part)) + 1).tolist(), len(step_counts)]
     return (slice(first, last) for first, last in pairwise(bounds) if first < last)
 
 
-def certain_sets(exact: StepSets, graph: Graph) -> StepSets:
-    """What the facts give for certain, step by step.
+def find_certain_sets(exact: StepSets, graph: FactSource) -> StepSets:
+    """Find the entities of each step that the facts make certain.
 
-    That something is not stated does not make its contrary certain, so a negation gives nothing.
-    Only plans with a negation are run again; for all others the exact sets are certain.
+    A missing fact does not make its negation certain, so a negation contributes nothing. Only
+    plans with a negation are run again; for all others the exact sets are certain.
     """
     table = exact.table
     negation = table.op == Op.NOT
     if not negation.any():
         return exact
     plans = np.unique(table.plan_of_step[negation])
-    again = run_table(_without_negations(table.take(plans)), graph)
+    again = run_table(_empty_negations(table.take(plans)), graph)
     sets = exact.sets()
     steps = ranges(table.plan_start[plans], table.step_counts[plans])
     for step, entities in zip(steps.tolist(), again.sets(), strict=True):
@@ -234,8 +254,8 @@ def certain_sets(exact: StepSets, graph: Graph) -> StepSets:
     return StepSets.of(table, sets)
 
 
-def _without_negations(table: StepTable) -> StepTable:
-    """The plans with every negation replaced by a disjunction of nothing: the empty set."""
+def _empty_negations(table: StepTable) -> StepTable:
+    """Replace every negation by a disjunction without inputs, whose set is empty."""
     negation = table.op == Op.NOT
     negated = negation[table.parent] & (table.parent >= 0)
     return replace(

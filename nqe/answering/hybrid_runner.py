@@ -1,4 +1,4 @@
-"""The hybrid runner as evaluation wants it: queries in, scores of entities out."""
+"""The hybrid runner for evaluation: plans in, scores of entities out."""
 
 from __future__ import annotations
 
@@ -15,31 +15,31 @@ from nqe.query.step_table import StepTable
 
 @dataclass(frozen=True, eq=False)
 class HybridRunner:
-    """Scores entities as an answerer does in the mode hybrid."""
+    """Scores entities by the probabilities of an answerer's mode hybrid."""
 
     answerer: Answerer
 
     @property
     def entity_count(self) -> int:
-        """How many entities it scores."""
+        """The number of entities it scores."""
         return self.answerer.graph.entity_count
 
     def run(self, plans: StepTable) -> RowScores:
-        """The probabilities of all entities for each plan."""
-        every = np.arange(len(plans))
-        blocks = split_plans(plans.step_counts, self.entity_count)
-        tables = [plans.take(every[block]) for block in blocks]
+        """Compute the probabilities of all entities for each plan."""
+        numbers = np.arange(len(plans))
+        parts = split_plans(plans.step_counts, self.entity_count)
+        tables = [plans.take(numbers[part]) for part in parts]
         return RowScores(
-            torch.cat([self.answerer.neural.run_table(one).targets() for one in tables])
+            torch.cat([self.answerer.neural.run_table(table).target_rows for table in tables])
         )
 
 
 @dataclass(frozen=True, eq=False)
 class RowScores:
-    """Probabilities of all entities."""
+    """Probabilities of all entities, held in memory."""
 
     rows: Tensor  # (queries, entities)
 
     def block(self, first: int, last: int) -> Tensor:
-        """Those of a range of entities."""
+        """The probabilities of a range of entities."""
         return self.rows[:, first:last]

@@ -1,4 +1,4 @@
-"""Opening a graph or a RUN as an answerer: what the command line, the server and Python use."""
+"""`nqe.open`: open a graph or a RUN as an answerer."""
 
 from __future__ import annotations
 
@@ -26,9 +26,12 @@ def open(
     device: str = "auto",
     max_bindings: int | None = MAX_BINDINGS,
 ) -> Answerer:
-    """An answerer for a graph folder or `atlas` (exact, without PyTorch), or for a RUN.
+    """Open a graph folder, `atlas` or a RUN as an answerer.
 
-    `graph` replaces the graph that a RUN was trained on: where it is now, or one with more facts.
+    A graph gives exact answers and does not load PyTorch; a RUN also predicts. `graph` replaces
+    the graph that a RUN was trained on, if it was moved or has new facts. `facts` names the known
+    facts, `logic` and `options` set how the mode hybrid works, and `max_bindings` limits the
+    facts that one step of a query may look at.
     """
     source = graph if isinstance(graph, Graph | Dataset) else None
     if not is_run(Path(place)):
@@ -38,7 +41,7 @@ def open(
 
     run = OpenedRun.load(place, device)
     return Answerer(
-        source or run.dataset(None if graph is None else str(graph)),
+        source or run.open_dataset(None if graph is None else str(graph)),
         run.model,
         facts=facts,
         calibration=run.calibration,

@@ -1,4 +1,4 @@
-"""Opening the data set of a graph folder, of a RUN, or of the embedded graph `atlas`."""
+"""Open the data set of a graph folder, of a RUN, or of the embedded graph `atlas`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from nqe.run_folders import CHECKPOINT, checkpoint_of, is_run, run_manifest
 
 
 def open_dataset(place: str | Path) -> Dataset:
-    """The data set of a graph folder, the one a RUN was trained on, or `atlas`."""
+    """Open a graph folder, the data set that a RUN was trained on, or `atlas`."""
     path = Path(place)
     if str(place) == NAME and not path.exists():
         return demo_dataset()
@@ -21,8 +21,8 @@ def open_dataset(place: str | Path) -> Dataset:
 
 
 def open_trained_dataset(run: str | Path) -> Dataset:
-    """The data set that the model of a RUN or checkpoint was trained on."""
-    name, fingerprint = trained_dataset(run)
+    """Open the data set that the model of a RUN or checkpoint was trained on."""
+    name, fingerprint = read_dataset_name(run)
     if name is None:
         raise NqeError(f"{run}: does not say where its graph is; name it with --graph")
     try:
@@ -31,17 +31,17 @@ def open_trained_dataset(run: str | Path) -> Dataset:
         if Path(name).exists():
             raise
         raise StorageError(
-            f"{run}: its graph {name} is not here any more; say with --graph where it is"
+            f"{run}: its graph {name} no longer exists; name its new place with --graph"
         ) from error
     if fingerprint not in (None, dataset.fingerprint):
         raise NqeError(
-            f"{name}: not the graph any more (fingerprint {dataset.fingerprint}) that {run} was "
-            f"trained on ({fingerprint}); say with --graph which to use"
+            f"{name}: has changed since {run} was trained on it (fingerprint "
+            f"{dataset.fingerprint}, then {fingerprint}); name the graph to use with --graph"
         )
     return dataset
 
 
-def trained_dataset(run: str | Path) -> tuple[str | None, str | None]:
-    """The place and the fingerprint of the data set that a RUN or checkpoint names."""
-    manifest = run_manifest(run) or CHECKPOINT.manifest(checkpoint_of(Path(run)))
+def read_dataset_name(run: str | Path) -> tuple[str | None, str | None]:
+    """Read the place and the fingerprint of the data set that a RUN or checkpoint names."""
+    manifest = run_manifest(run) or CHECKPOINT.read_manifest(checkpoint_of(Path(run)))
     return manifest.get("dataset"), manifest.get("fingerprint")

@@ -1,12 +1,14 @@
-"""Opening the model of a RUN or a checkpoint, with what its folder says of it."""
+"""Open the model of a RUN or a checkpoint, with its calibration and data set."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from nqe.answering.calibration import Calibration
-from nqe.answering.open_graph import open_dataset, open_trained_dataset, trained_dataset
+from nqe.answering.calibration_storage import load_calibration
+from nqe.answering.open_graph import open_dataset, open_trained_dataset, read_dataset_name
 from nqe.errors import NqeError
 from nqe.graph.dataset import Dataset
 from nqe.model.checkpoint import load
@@ -17,57 +19,64 @@ from nqe.run_folders import CHECKPOINT, checkpoint_of, run_manifest
 
 @dataclass(frozen=True, eq=False)
 class OpenedRun:
-    """A loaded model, its calibration, and the data set it belongs to."""
+    """A loaded model and what its folder says about its training."""
 
     place: str
+    """The RUN or checkpoint folder, as the caller named it."""
     model: Model
-    calibration: Calibration | None
     dataset_name: str | None
-    """Where the data set was that it was trained on."""
+    """The place of the data set that the model was trained on."""
     fingerprint: str | None
-    """Of that data set."""
+    """The fingerprint of that data set."""
     trained_on: str | None
-    """The facts, or the query set, that it was trained on."""
+    """The facts, or the query set, that the model was trained on."""
     keeps_reports: bool
-    """Whether there is a RUN to keep reports in, not a checkpoint alone."""
+    """Whether reports can be saved: in a RUN they can, in a bare checkpoint they cannot."""
 
     @classmethod
     def load(cls, run: str | Path, device: str = "auto") -> OpenedRun:
         """Load the model of a RUN or a checkpoint."""
-        checkpoint = checkpoint_of(Path(run))
-        name, fingerprint = trained_dataset(run)
+        name, fingerprint = read_dataset_name(run)
         return cls(
             place=str(run),
             model=load(run, device),
-            calibration=Calibration.load(checkpoint),
             dataset_name=name,
             fingerprint=fingerprint,
-            trained_on=CHECKPOINT.manifest(checkpoint).get("trained_on"),
+            trained_on=CHECKPOINT.read_manifest(checkpoint_of(Path(run))).get("trained_on"),
             keeps_reports=run_manifest(run) is not None,
         )
 
+    @cached_property
+    def calibration(self) -> Calibration | None:
+        """The calibration of the checkpoint, if it has one.
+
+        It is read when first used, so that `nqe calibrate` can replace one that is damaged.
+        """
+        return load_calibration(checkpoint_of(Path(self.place)))
+
     @property
     def runner(self) -> EmbeddingRunner:
-        """The paper's runner."""
+        """The paper's runner: the model alone, without facts."""
         return EmbeddingRunner(self.model)
 
-    def dataset(self, graph: str | Path | None = None) -> Dataset:
-        """The data set at a place; by default the one that the model was trained on."""
+    def open_dataset(self, graph: str | Path | None = None) -> Dataset:
+        """Open a data set; by default the one that the model was trained on."""
         return open_trained_dataset(self.place) if graph is None else open_dataset(graph)
 
     def check_fingerprint(self, where: str, fingerprint: str) -> None:
-        """Refuse something that was made from another graph than the model."""
+        """Refuse data that was made from another graph than the model."""
         if self.fingerprint is not None and self.fingerprint != fingerprint:
             raise NqeError(
-                f"{where}: of another graph (fingerprint {fingerprint}) than {self.place} was "
-                f"trained on ({self.fingerprint}); give what belongs to the run's graph"
+                f"{where}: belongs to another graph (fingerprint {fingerprint}) than the one that "
+                f"{self.place} was trained on ({self.fingerprint}); give the data of the run's "
+                "graph"
             )
 
     def check_vocabulary(self, where: str, dataset: Dataset) -> None:
-        """Refuse a graph whose numbers mean other entities than the model's."""
+        """Refuse a data set whose entity or relation numbers differ from the model's."""
         own = self.model.vocabulary
         if own is not None and not dataset.vocabulary.same_ids(own):
             raise NqeError(
-                f"{where}: has other entities or relations than {self.place} was trained on; "
-                "give the graph it was trained on"
+                f"{where}: its entities or relations differ from those that {self.place} was "
+                "trained on; give the graph it was trained on"
             )

@@ -1,4 +1,4 @@
-"""Reliability: whether probabilities mean what they say."""
+"""Reliability: how well probabilities agree with how often predictions are right."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import numpy.typing as npt
 import torch
 
 from nqe.answering.calibration import Curve
-from nqe.answering.calibration_queries import calibration_queries
-from nqe.figures import new_figure, picture_form
+from nqe.answering.calibration_queries import draw_calibration_queries
+from nqe.figures import choose_picture_format, create_figure
 from nqe.graph.arrays import Integers
 from nqe.graph.dataset import Dataset
 from nqe.graph.ragged import Ragged
@@ -23,45 +23,50 @@ from nqe.model.model import Model
 Floats = npt.NDArray[np.float64]
 
 QUERIES = 8_000
-SCORES, MOST_QUERIES = 2**24, 256
-"""So many scores exist at a time, and of so many queries."""
+MAX_SCORES, MAX_QUERIES = 2**24, 256
+"""At most this many scores, of at most this many queries, exist at once."""
 BINS = 10
 
 
 @dataclass(frozen=True)
 class Reliability:
-    """How far probabilities of the best prediction that is not stated mean what they say."""
+    """The reliability of each query's best prediction among the entities that are not stated."""
 
     bins: tuple[tuple[float, float, int], ...]
-    """Mean probability, share that is right, and how many, by equal mass."""
+    """Mean probability, share of right predictions, and size; bins are of equal size."""
     error: float
     """The expected calibration error."""
     brier: float
+    """The Brier score."""
     base: float
-    """The Brier score of always saying the share that is right."""
+    """The Brier score of always predicting the share of right predictions."""
 
     @classmethod
-    def of(cls, told: Floats, right: Floats, count: int = BINS) -> Reliability:
-        """From probabilities and what was true."""
-        order = np.argsort(told, kind="stable")
+    def of(cls, probabilities: Floats, right: Floats, count: int = BINS) -> Reliability:
+        """Compare probabilities with what is right (1) or wrong (0)."""
+        order = np.argsort(probabilities, kind="stable")
         parts = [part for part in np.array_split(order, count) if len(part)]
-        bins = tuple((float(told[one].mean()), float(right[one].mean()), len(one)) for one in parts)
-        error = sum(abs(mean - share) * n for mean, share, n in bins) / max(len(told), 1)
+        bins = tuple(
+            (float(probabilities[part].mean()), float(right[part].mean()), len(part))
+            for part in parts
+        )
+        error = sum(abs(mean - share) * n for mean, share, n in bins) / max(len(right), 1)
+        brier = float(((probabilities - right) ** 2).mean())
         share = right.mean()
-        return cls(bins, error, float(((told - right) ** 2).mean()), float(share * (1 - share)))
+        return cls(bins, error, brier, float(share * (1 - share)))
 
     def to_json(self) -> dict[str, Any]:
-        """As JSON data."""
+        """Return the reliability as JSON data."""
         columns = ("probability", "right", "count")
         return {
             "error": self.error,
             "brier": self.brier,
             "base_brier": self.base,
-            "bins": [dict(zip(columns, one, strict=True)) for one in self.bins],
+            "bins": [dict(zip(columns, values, strict=True)) for values in self.bins],
         }
 
 
-def measure(
+def measure_reliability(
     model: Model,
     curves: dict[str, Curve],
     dataset: Dataset,
@@ -71,52 +76,56 @@ def measure(
     count: int = QUERIES,
     seed: int = 1,
 ) -> dict[str, Reliability]:
-    """How reliable each curve is on the one-hop queries of a split, half of them swapped.
+    """Measure the reliability of each curve on one-hop queries of a split.
 
-    What is looked at is the best prediction that the known facts do not state.
+    In half of the queries an anchor is swapped. Only the best prediction of each query that the
+    known facts do not state is considered.
     """
     rng = np.random.default_rng(seed)
-    table, stated = calibration_queries(dataset, split, known, count, rng)
-    told: dict[str, list[Floats]] = {name: [] for name in curves}
+    table, stated = draw_calibration_queries(dataset, split, known, count, rng)
+    probabilities: dict[str, list[Floats]] = {name: [] for name in curves}
     right: list[Floats] = []
-    for rows in rows_at_once(len(table), model.entity_count):
-        some = table.take(rows)
-        facts = stated.take(rows)
-        scores = EmbeddingRunner(model).run(some.plans).block(0, model.entity_count)
-        scores = without(scores, facts)
+    for rows in split_rows(len(table), model.entity_count):
+        queries, facts = table.take(rows), stated.take(rows)
+        scores = EmbeddingRunner(model).run(queries.plans).block(0, model.entity_count)
+        scores = mask_stated(scores, facts)
         best = scores.argmax(1)
-        right.append(_is_right(best, some.easy))
+        right.append(_is_right(best, queries.easy))
         for name, curve in curves.items():
-            chances = scores.clone()
-            curve.to_probabilities(chances, curve.of_queries(some, facts).to(chances.device))
-            told[name].append(chances.gather(1, best[:, None])[:, 0].double().cpu().numpy())
+            row = scores.clone()
+            shift = curve.compute_query_shift(queries, facts)
+            curve.to_probabilities(row, shift.to(row.device))
+            probabilities[name].append(row.gather(1, best[:, None])[:, 0].double().cpu().numpy())
     truth = np.concatenate(right)
-    return {name: Reliability.of(np.concatenate(one), truth) for name, one in told.items()}
+    return {
+        name: Reliability.of(np.concatenate(parts), truth) for name, parts in probabilities.items()
+    }
 
 
-def rows_at_once(queries: int, entity_count: int) -> Iterator[Integers]:
-    """Rows of queries, few enough at a time that their scores of all entities may exist."""
-    size = max(1, min(SCORES // max(entity_count, 1), MOST_QUERIES))
+def split_rows(queries: int, entity_count: int) -> Iterator[Integers]:
+    """Split queries into row numbers of parts whose scores of all entities fit into memory."""
+    size = max(1, min(MAX_SCORES // max(entity_count, 1), MAX_QUERIES))
     for first in range(0, queries, size):
         yield np.arange(first, min(first + size, queries))
 
 
-def plot(reliabilities: dict[str, Reliability], path: Path) -> None:
-    """The reliability diagram: what was said against what was true, by equal mass."""
-    form = picture_form(path)
-    figure = new_figure(4.2, 4)
+def plot_reliability(reliabilities: dict[str, Reliability], path: Path) -> None:
+    """Draw the reliability diagram: the share of right predictions against their probability."""
+    form = choose_picture_format(path)
+    figure = create_figure(4.2, 4)
     axis = figure.subplots()
     axis.plot([0, 1], [0, 1], color="#999999", linewidth=1, linestyle="--")
-    for name, one in reliabilities.items():
-        said, true, _ = zip(*one.bins, strict=True)
-        axis.plot(said, true, marker="o", markersize=4, label=f"{name}: error {one.error:.3f}")
-    axis.set(xlim=(0, 1), ylim=(0, 1), xlabel="probability said", ylabel="share that is right")
+    for name, reliability in reliabilities.items():
+        predicted, right, _ = zip(*reliability.bins, strict=True)
+        label = f"{name}: error {reliability.error:.3f}"
+        axis.plot(predicted, right, marker="o", markersize=4, label=label)
+    axis.set(xlim=(0, 1), ylim=(0, 1), xlabel="predicted probability", ylabel="share right")
     axis.legend(fontsize=8)
     figure.savefig(path, format=form)
 
 
-def without(scores: torch.Tensor, stated: Ragged) -> torch.Tensor:
-    """The scores, those of what is stated so low that nothing is lower."""
+def mask_stated(scores: torch.Tensor, stated: Ragged) -> torch.Tensor:
+    """Return a copy of the scores with -∞ for the stated entities of each row."""
     scores = scores.clone()
     scores[torch.from_numpy(stated.owner), torch.from_numpy(stated.values)] = -torch.inf
     return scores

@@ -1,4 +1,4 @@
-"""A request: one question, and how it is to be answered."""
+"""Requests: one question each, with the options that say how to answer it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from nqe.query.binder import Question
 HYBRID, EMBEDDING, EXACT = "hybrid", "embedding", "exact"
 MODES = (HYBRID, EMBEDDING, EXACT)
 TOP = 10
-"""The number of predicted answers, unless the request has a number or a threshold."""
+"""The default number of answers of a request that predicts and has no threshold."""
 
 
 @dataclass(frozen=True)
@@ -22,30 +22,30 @@ class Request:
     mode: str | None = None
     """hybrid, embedding or exact; by default hybrid with a model, and exact without one."""
     top: int | None = None
-    """At most this many answers. By default 10; with a threshold, or exactly, all of them."""
+    """At most this many answers; by default 10, or all in mode exact or with a threshold."""
     threshold: float | None = None
     """Only answers with at least this probability, from 0 to 1."""
     among: Question | EntitySet | None = None
-    """Only entities of this set, or that the known facts give for this question."""
+    """Only entities in this set, or among the exact answers of this question."""
     facts: str | None = None
     """The known facts, such as 'train,valid', 'all' or 'none'; by default the answerer's."""
     predicted_only: bool = False
-    """Only answers that the known facts do not give."""
+    """Only answers that the known facts do not state."""
     steps: int | None = None
-    """Also summarize each step of the plan by this many entities; None for no summary."""
+    """Also summarize each step of the plan with this many entities; None for no summary."""
 
     def limit(self, mode: str) -> int | None:
-        """The number of answers to give at most; None for all."""
+        """The maximal number of answers; None for all."""
         unlimited = mode == EXACT or self.threshold is not None
         return (None if unlimited else TOP) if self.top is None else self.top
 
     def check(self, has_model: bool) -> str:
-        """The mode to answer in; refuses a request that cannot be answered."""
+        """Return the mode to answer in; refuse a request that cannot be answered."""
         mode = self.mode or (HYBRID if has_model else EXACT)
         if mode not in MODES:
             raise NqeError(f"unknown mode '{mode}'; choose one of {', '.join(MODES)}")
         if mode != EXACT and not has_model:
-            raise NqeError(f"the mode {mode} needs a model, and this is a graph alone; open a RUN")
+            raise NqeError(f"the mode {mode} needs a model, and this is only a graph; open a RUN")
         if self.top is not None and self.top < 0:
             raise NqeError(f"the number of answers is {self.top}; give 1 or more")
         if self.threshold is not None and not 0 <= self.threshold <= 1:
@@ -54,7 +54,7 @@ class Request:
             raise NqeError("exact answers are all stated; ask for predicted ones in mode hybrid")
         if self.steps is not None and mode == EMBEDDING:
             raise NqeError(
-                "a step of the mode embedding is a vector, so there are no sets to show; "
+                "in the mode embedding a step is a vector, so there are no sets to show; "
                 "ask in the mode hybrid or exact"
             )
         return mode

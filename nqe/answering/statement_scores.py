@@ -1,4 +1,4 @@
-"""Statements: how likely one is, and the likeliest that a graph lacks."""
+"""Score statements by a model, and suggest likely statements that a graph lacks."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ from heapq import nlargest
 from itertools import product
 from typing import Any
 
+from torch import Tensor
+
 from nqe.answering.answerer import Answerer
 from nqe.answering.answers import Answer
-from nqe.answering.calibration import MOST
+from nqe.answering.calibration import MAX_PREDICTED
 from nqe.answering.top_k import restrict, select_likeliest
 from nqe.errors import QueryError
 from nqe.graph.entity_set import EntitySet
@@ -21,16 +23,17 @@ from nqe.query.exact import execute_many
 from nqe.query.formula import Atom, Term, Variable
 from nqe.query.plan import Plan, PlanBuilder
 from nqe.query.query import Query, parse
+from nqe.query.result import Result
 from nqe.query.step_text import name_slot
 from nqe.query.text import render_atom
 
-CHECKED = 5
-"""Of so many times as many suggestions as are wanted the other direction is asked too."""
+CANDIDATES = 5
+"""For each suggestion wanted, this many candidates are also scored from their other end."""
 
 
 @dataclass(frozen=True)
 class SlotScore:
-    """A slot of a statement: how likely its entity is there, and what else might be."""
+    """One slot of a statement: the probability of its entity, and alternatives to it."""
 
     slot: str
     answer: Answer
@@ -38,40 +41,40 @@ class SlotScore:
     alternatives: tuple[Answer, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """As JSON data."""
+        """Return it as JSON data."""
         return {
             "slot": self.slot,
             **self.answer.to_json(),
             "rank": self.rank,
-            "alternatives": [one.to_json() for one in self.alternatives],
+            "alternatives": [answer.to_json() for answer in self.alternatives],
         }
 
 
 @dataclass(frozen=True)
 class StatementScore:
-    """How likely a statement is by the model alone, and whether a fact says it."""
+    """The probability of a statement by the model alone, and whether a fact states it."""
 
     statement: str
     stated: bool
     probability: float
     slots: tuple[SlotScore, ...]
     unseen: tuple[str, ...] = ()
-    """What it names that the model has not learnt of; then its probability means nothing."""
+    """Names that the model was not trained with; if any, the probability means nothing."""
 
     def to_json(self) -> dict[str, Any]:
-        """As JSON data."""
+        """Return it as JSON data."""
         return {
             "statement": self.statement,
             "stated": self.stated,
             "probability": self.probability,
-            "slots": [one.to_json() for one in self.slots],
+            "slots": [slot.to_json() for slot in self.slots],
             **({"unseen": list(self.unseen)} if self.unseen else {}),
         }
 
 
 @dataclass(frozen=True)
 class Suggestion:
-    """A statement that the graph lacks."""
+    """A likely statement that the graph lacks."""
 
     subject: Answer
     relation: str
@@ -80,7 +83,7 @@ class Suggestion:
     probability: float
 
     def to_json(self) -> dict[str, Any]:
-        """As JSON data."""
+        """Return it as JSON data."""
         return {
             "subject": self.subject.id,
             "relation": self.relation,
@@ -93,38 +96,27 @@ class Suggestion:
 def score(
     answerer: Answerer, statement: str, top: int = 5, among: EntitySet | None = None
 ) -> StatementScore:
-    """How likely a statement such as `borders(France, Spain)` is.
+    """Score a statement such as `borders(France, Spain)`.
 
-    Each slot is asked for in turn, with the others given and no facts known; the whole is as
-    likely as the slots are on average (of their log odds).
+    Each slot is asked for in turn, with the other slots given and no facts known. The
+    probability of the statement has the mean log odds of its slots. `among` restricts the
+    alternatives.
     """
-    atom = _atom(statement)
-    plans = [bind(_asking(atom, place), answerer.graph) for place in range(len(atom.terms))]
-    names = answerer.graph.vocabulary
-    rows = answerer.knowing("none").rows(plans)
+    atom = _parse_statement(statement)
+    plans = [bind(_ask_for(atom, place), answerer.graph) for place in range(len(atom.terms))]
+    rows = answerer.with_facts("none").compute_rows(plans)
     results = execute_many(plans, answerer.graph)
-    slots = []
-    for place, (result, row) in enumerate(zip(results, rows, strict=True)):
-        entity = names.entities.resolve(str(atom.terms[place]))
-        best = select_likeliest(restrict(row, among), top + 1)
-        slots.append(
-            SlotScore(
-                name_slot(result.plan.target, place, names),
-                answerer.entity_answer(entity, float(row[entity]), entity in result.sets[-1]),
-                int((row > row[entity]).sum()) + 1,
-                tuple(
-                    answerer.entity_answer(other, chance, other in result.sets[-1])
-                    for other, chance in best
-                    if other != entity
-                )[:top],
-            )
-        )
-    unseen = (name for plan in plans for name in answerer.neural.predictor.unseen(plan))
+    slots = tuple(
+        _score_slot(answerer, str(atom.terms[place]), place, result, row, top, among)
+        for place, (result, row) in enumerate(zip(results, rows, strict=True))
+    )
+    predictor = answerer.neural.predictor
+    unseen = (name for plan in plans for name in predictor.find_unseen_names(plan))
     return StatementScore(
         render_atom(atom),
         slots[0].answer.known,
-        combine_chances(one.answer.probability for one in slots),
-        tuple(slots),
+        combine_probabilities(slot.answer.probability for slot in slots),
+        slots,
         tuple(dict.fromkeys(unseen)),
     )
 
@@ -137,51 +129,79 @@ def suggest(
     top: int = 10,
     among: EntitySet | None = None,
 ) -> list[Suggestion]:
-    """The likeliest statements about an entity, as subject or object, that no fact says.
+    """Suggest the most likely statements about an entity that no fact states.
 
-    What the model says of the missing end is weighed with what it says, the other way round, of
-    the entity: an unlikely relation has likely ends too. `among` are the ends to choose from.
+    The entity is the subject or the object. Each statement is scored from both ends, because
+    some entity is always the most likely other end, even of an unlikely relation. `among`
+    restricts the other ends.
     """
     names = answerer.graph.vocabulary
-    number = names.entities.numbered(entity)
+    number = names.entities.to_number(entity)
     relations: Sequence[int] = range(len(names.relations))
     if relation is not None:
         relations = [names.relations.resolve(relation)]
     asked = list(product(relations, (OBJECT, SUBJECT)))
-    found = _lacking(answerer, number, asked, among, CHECKED * top)
-    best = nlargest(CHECKED * top, found)
-    back = [_one_hop(one, other, 1 - slot) for _, one, slot, other in best]
+    found = _find_lacking(answerer, number, asked, among, CANDIDATES * top)
+    best = nlargest(CANDIDATES * top, found)
+    back = [_plan_one_hop(relation, other, 1 - slot) for _, relation, slot, other in best]
     suggestions = [
-        _suggestion(answerer, number, triple, combine_chances((chance, float(row[number]))))
-        for (chance, *triple), row in zip(best, answerer.rows(back), strict=True)
+        _suggest_one(answerer, number, end, combine_probabilities((p, float(row[number]))))
+        for (p, *end), row in zip(best, answerer.compute_rows(back), strict=True)
     ]
-    return sorted(suggestions, key=lambda one: -one.probability)[:top]
+    return sorted(suggestions, key=lambda suggestion: -suggestion.probability)[:top]
 
 
-def combine_chances(chances: Iterable[float]) -> float:
-    """The chance with the mean log odds of some chances."""
-    kept = [min(max(one, 1 - MOST), MOST) for one in chances]
-    mean = sum(math.log(one / (1 - one)) for one in kept) / len(kept)
+def combine_probabilities(probabilities: Iterable[float]) -> float:
+    """Return the probability that has the mean log odds of some probabilities."""
+    clamped = [min(max(p, 1 - MAX_PREDICTED), MAX_PREDICTED) for p in probabilities]
+    mean = sum(math.log(p / (1 - p)) for p in clamped) / len(clamped)
     return 1 / (1 + math.exp(-mean))
 
 
-def _atom(statement: str) -> Atom:
+def _score_slot(
+    answerer: Answerer,
+    name: str,
+    place: int,
+    result: Result,
+    row: Tensor,
+    top: int,
+    among: EntitySet | None,
+) -> SlotScore:
+    """Score the entity of one slot, given the row of probabilities of all entities."""
+    names, stated = answerer.graph.vocabulary, result.sets[-1]
+    entity = names.entities.resolve(name)
+    alternatives = tuple(
+        answerer.make_answer(other, probability, other in stated)
+        for other, probability in select_likeliest(restrict(row, among), top + 1)
+        if other != entity
+    )
+    return SlotScore(
+        name_slot(result.plan.target, place, names),
+        answerer.make_answer(entity, float(row[entity]), entity in stated),
+        int((row > row[entity]).sum()) + 1,
+        alternatives[:top],
+    )
+
+
+def _parse_statement(statement: str) -> Atom:
     try:
         formula = parse(f"?x: {statement}").formula
     except QueryError:
         raise QueryError(
-            f"'{statement}' cannot be read; a statement is written as borders(France, Spain)"
+            f"'{statement}' cannot be read; write a statement such as borders(France, Spain)"
         ) from None
     if not isinstance(formula, Atom):
-        raise QueryError("a statement is one atom, as borders(France, Spain), without and, or, not")
-    unknown = [term for term in formula.terms if isinstance(term, Variable)]
-    if unknown:
-        raise QueryError(f"a statement has no variables; put a name in place of {unknown[0]}")
+        raise QueryError(
+            "a statement is one atom such as borders(France, Spain), without and, or, not"
+        )
+    variables = [term for term in formula.terms if isinstance(term, Variable)]
+    if variables:
+        raise QueryError(f"a statement has no variables; put a name in place of {variables[0]}")
     return formula
 
 
-def _asking(atom: Atom, place: int) -> Query:
-    """The query for one slot of a statement."""
+def _ask_for(atom: Atom, place: int) -> Query:
+    """Build the query that asks for one slot of a statement."""
     terms: list[Term] = list(atom.terms)
     terms[place] = Variable("x")
     pairs = zip((name for name, _ in atom.qualifiers), terms[2:], strict=True)
@@ -191,36 +211,38 @@ def _asking(atom: Atom, place: int) -> Query:
     )
 
 
-def _one_hop(relation: int, entity: int, asked: int) -> Plan:
-    """The open query for one end of a statement without qualifiers."""
+def _plan_one_hop(relation: int, entity: int, asked: int) -> Plan:
+    """Build the open query for one end of a statement without qualifiers."""
     slots = (None, entity) if asked == SUBJECT else (entity, None)
     builder = PlanBuilder()
     builder.add_projection("x", relation, (), slots, asked, closed=False)
     return builder.finish()
 
 
-def _lacking(
+def _find_lacking(
     answerer: Answerer,
     entity: int,
     asked: Sequence[tuple[int, int]],
     among: EntitySet | None,
     count: int,
 ) -> Iterator[tuple[float, int, int, int]]:
-    """The likeliest ends of each relation and slot that no fact says, the chance first."""
-    rows = answerer.rows([_one_hop(relation, entity, slot) for relation, slot in asked])
+    """Yield probability, relation, asked slot and entity of the likeliest unstated ends."""
+    rows = answerer.compute_rows(
+        [_plan_one_hop(relation, entity, slot) for relation, slot in asked]
+    )
     for (relation, slot), row in zip(asked, rows, strict=True):
         lacking = row.masked_fill(row >= 1, 0)
         if slot == SUBJECT:
-            lacking[entity] = 0  # What it may be to itself was found as an object.
-        for other, chance in select_likeliest(restrict(lacking, among), count):
-            yield chance, relation, slot, other
+            lacking[entity] = 0  # A statement about itself is found with the entity as subject.
+        for other, probability in select_likeliest(restrict(lacking, among), count):
+            yield probability, relation, slot, other
 
 
-def _suggestion(
-    answerer: Answerer, entity: int, triple: Sequence[int], chance: float
+def _suggest_one(
+    answerer: Answerer, entity: int, end: Sequence[int], probability: float
 ) -> Suggestion:
-    relation, asked, other = triple
+    relation, asked, other = end
     names = answerer.graph.vocabulary.relations
     ends = (entity, other) if asked == OBJECT else (other, entity)
-    subject, object_ = (answerer.entity_answer(one, chance, known=False) for one in ends)
-    return Suggestion(subject, names.ids[relation], names.labels[relation], object_, chance)
+    subject, object_ = (answerer.make_answer(one, probability, known=False) for one in ends)
+    return Suggestion(subject, names.ids[relation], names.labels[relation], object_, probability)

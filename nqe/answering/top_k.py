@@ -1,4 +1,4 @@
-"""The most likely entities of a row of probabilities."""
+"""Select the most likely entities of a row of probabilities."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from nqe.graph.entity_set import EntitySet
 
 
 def select_likeliest(row: Tensor, count: int | None = None) -> list[tuple[int, float]]:
-    """The entities with the highest probabilities above 0, at most `count` of them.
+    """Select the entities with the highest probabilities above 0, at most `count` of them.
 
     Among equal probabilities, entities with lower numbers come first.
     """
@@ -17,23 +17,18 @@ def select_likeliest(row: Tensor, count: int | None = None) -> list[tuple[int, f
     count = possible if count is None else min(count, possible)
     if not count:
         return []
-    # Among equals topk takes any, so it only gives the lowest probability to include.
-    among = (row >= row.topk(count).values[-1]).nonzero()[:, 0]
-    best = among[row[among].sort(descending=True, stable=True).indices[:count]]
+    # topk breaks ties arbitrarily, so it is only used to find the lowest probability to include.
+    candidates = (row >= row.topk(count).values[-1]).nonzero()[:, 0]
+    best = candidates[row[candidates].sort(descending=True, stable=True).indices[:count]]
     return list(zip(best.tolist(), row[best].tolist(), strict=True))
 
 
 def restrict(row: Tensor, among: EntitySet | None, threshold: float | None = None) -> Tensor:
-    """The row with 0 for entities outside a set, or with a probability below a threshold."""
+    """Return the row with 0 for entities outside a set or with a probability below a threshold."""
     if threshold is not None:
         row = row.masked_fill(row < threshold, 0)
     if among is not None:
-        row = row * mask_of(among, row)
+        mask = torch.zeros_like(row)
+        mask[torch.from_numpy(among.to_array(len(row))).to(row.device)] = 1
+        row = row * mask
     return row
-
-
-def mask_of(entities: EntitySet, row: Tensor) -> Tensor:
-    """1 for the entities of a set and 0 for all others, on the device of a row."""
-    mask = torch.zeros_like(row)
-    mask[torch.from_numpy(entities.listed(len(row))).to(row.device)] = 1
-    return mask

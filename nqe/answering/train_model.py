@@ -1,12 +1,12 @@
-"""Training: fits the weights of a model and calibrates its probabilities on validation facts."""
+"""Train a model: fit its weights, then calibrate its probabilities on validation facts."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
 
-from nqe.answering.calibration import FILE
-from nqe.answering.calibration_fitting import Calibrated, calibrate, learnt_from_valid
+from nqe.answering.calibration_fitting import Calibrated, calibrate, has_learnt_from_valid
+from nqe.answering.calibration_storage import CALIBRATION_FILE
 from nqe.errors import NqeError
 from nqe.graph.dataset import Dataset
 from nqe.run_folders import checkpoint_of
@@ -18,10 +18,10 @@ from nqe.training.run_folder import RunFolder
 
 @dataclass(frozen=True)
 class TrainResult(FitResult):
-    """The outcome of training: the fitted weights, and their calibration or why there is none."""
+    """The outcome of training: the fitted weights, and the calibration or why there is none."""
 
     calibrated: Calibrated | None = None
-    """What calibrating gave; None if this call did not calibrate."""
+    """The outcome of calibrating; None if this call did not calibrate."""
     not_calibrated: str | None = None
     """Why the model is not calibrated; None if it is, by this call or an earlier one."""
 
@@ -38,12 +38,12 @@ def train(
 ) -> TrainResult:
     """Train a model on a query set, or on a data set alone, and calibrate it.
 
-    `output` is the RUN folder to write. `name` says where others find the data set, usually its
-    folder. `resume` continues from the last save, on the run's own queries, and with its own
-    settings unless others are given. `on_step` is called after every step.
+    `output` is the RUN folder to write. `name` is the place of the data set, usually its folder,
+    which the RUN records. `resume` continues from the last save, on the run's own queries, and
+    with its own settings unless others are given. `on_step` is called after every step.
 
     The model is calibrated on the validation split, unless there is none or the model has
-    learnt from it. Of several processes, the first one calibrates.
+    learnt from it. With several processes, the first one calibrates.
 
     On Ctrl-C or SIGTERM the run is saved, and KeyboardInterrupt is raised.
     """
@@ -52,10 +52,10 @@ def train(
     )
     if not is_first_process():
         return TrainResult(**vars(fitted), not_calibrated="the first process calibrates")
-    reason = _reason_against_calibrating(fitted.folder, dataset)
+    reason = _find_obstacle(fitted.folder, dataset)
     if reason is not None:
         return TrainResult(**vars(fitted), not_calibrated=reason)
-    if not fitted.new_steps and (checkpoint_of(fitted.folder) / FILE).is_file():
+    if not fitted.new_steps and (checkpoint_of(fitted.folder) / CALIBRATION_FILE).is_file():
         return TrainResult(**vars(fitted))
     device = RunFolder.open(fitted.folder).settings.train.device
     try:
@@ -64,10 +64,10 @@ def train(
         return TrainResult(**vars(fitted), not_calibrated=str(error))
 
 
-def _reason_against_calibrating(run: Path, dataset: Dataset) -> str | None:
-    """Say why a model cannot be calibrated on the validation split; None if it can."""
+def _find_obstacle(run: Path, dataset: Dataset) -> str | None:
+    """Find why a model cannot be calibrated on the validation split; None if it can."""
     if not len(dataset.splits.get("valid", ())):
         return "the data set has no validation facts"
-    if learnt_from_valid(checkpoint_of(run)):
+    if has_learnt_from_valid(checkpoint_of(run)):
         return "the model has learnt from the validation split, which calibrating needs unseen"
     return None

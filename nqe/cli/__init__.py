@@ -1,4 +1,4 @@
-"""The command line: parse, call one public function, print."""
+"""The entry point of the command line: runs `nqe` and turns errors into exit codes."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ BAD_INPUT = 2
 
 
 def main() -> None:
-    """Run `nqe`; an error a user can cause is one sentence and exit code 2."""
-    told = ""
+    """Run `nqe`; an error that a user can cause is printed in one sentence, with exit code 2."""
+    message = ""
     try:
         code = _run()
     except KeyboardInterrupt as interrupt:
-        code, told = INTERRUPTED, str(interrupt)
+        code, message = INTERRUPTED, str(interrupt)
     if code == INTERRUPTED:
         _drop_output()
-        _tell(told or "interrupted; nothing is left half-written")
+        _print_error(message or "interrupted; nothing is left half-written")
     sys.exit(code)
 
 
 def _run() -> int | str | None:
-    """Run the program; every error that has a sentence of its own is told."""
+    """Run the program and print the errors that have a message for the user."""
     from nqe.errors import NqeError, QueryError
-    from nqe.files import plain_reason
+    from nqe.files import explain_os_error
 
     try:
         code = _call()
@@ -35,10 +35,10 @@ def _run() -> int | str | None:
             sys.stdout.flush()
         return code
     except QueryError as error:
-        # It shows the query with a caret, on lines of their own.
+        # Its message has several lines: the query, and a caret under the error.
         print("nqe:", error, file=sys.stderr)
     except NqeError as error:
-        _tell(str(error))
+        _print_error(str(error))
     except BrokenPipeError:
         _drop_output()
         return PIPE_CLOSED
@@ -46,34 +46,34 @@ def _run() -> int | str | None:
         if error.filename is not None:
             raise
         _drop_output()
-        _tell(f"standard output: {plain_reason(error)}")
+        _print_error(f"standard output: {explain_os_error(error)}")
     return BAD_INPUT
 
 
 def _call() -> int | str | None:
-    """Parse the arguments and call the command; the exit code it asks for."""
+    """Parse the arguments, call the command, and return its exit code."""
     from nqe.cli.app import app
 
     if isinstance(sys.stdout, io.TextIOWrapper):
-        # A terminal that cannot show a letter is no reason to fail.
+        # Escape characters that the terminal cannot show instead of failing.
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
         app(prog_name="nqe")
     except SystemExit as stop:
-        # Typer turns a closed pipe into a plain exit with 1.
+        # Typer turns a closed pipe into exit code 1.
         if isinstance(stop.__context__, BrokenPipeError):
             raise stop.__context__ from None
-        # And Ctrl-C into one with 130, whatever there is to say of it.
+        # Typer turns Ctrl-C into exit code 130 and drops its message.
         if stop.__context__ and isinstance(stop.__context__.__cause__, KeyboardInterrupt):
             raise stop.__context__.__cause__ from None
         return stop.code
     return 0
 
 
-def _tell(sentence: str) -> None:
+def _print_error(sentence: str) -> None:
     print("nqe:", " ".join(sentence.splitlines()), file=sys.stderr)
 
 
 def _drop_output() -> None:
-    """Send what is still to be flushed nowhere, as Python would complain of it at its end."""
+    """Discard buffered output, because Python would fail to flush it at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)

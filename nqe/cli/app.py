@@ -1,4 +1,4 @@
-"""The `nqe` program: all groups of commands put together."""
+"""The `nqe` program: registers all commands."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from nqe.cli import (
     demo,
     evaluate,
     explain,
-    graphs,
+    import_export,
+    inspect_graph,
     plan_sparql,
     queries,
     score_suggest,
@@ -24,8 +25,8 @@ from nqe.version import VERSION
 
 HELP = """Answer logical questions over incomplete graphs of statements with qualifiers.
 
-Exit codes: 0 done, 1 part of a batch failed, 2 wrong input or usage, 130 interrupted,
-141 nobody reads the output."""
+Exit codes: 0 success, 1 part of a batch failed, 2 wrong input or usage, 130 interrupted,
+141 the output pipe was closed."""
 
 app = typer.Typer(
     name="nqe",
@@ -37,7 +38,7 @@ app = typer.Typer(
 )
 
 
-def _version(wanted: bool) -> None:
+def _print_version(wanted: bool) -> None:
     if wanted:
         typer.echo(f"nqe {VERSION}")
         raise typer.Exit
@@ -47,7 +48,9 @@ def _version(wanted: bool) -> None:
 def options(
     version: Annotated[
         bool,
-        typer.Option("--version", callback=_version, is_eager=True, help="Print the version."),
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version."
+        ),
     ] = False,
 ) -> None:
     """Options of the program itself."""
@@ -55,7 +58,8 @@ def options(
 
 # In the order in which `nqe --help` lists them.
 for group in (
-    graphs,
+    import_export,
+    inspect_graph,
     ask,
     explain,
     shell,

@@ -32,7 +32,7 @@ def add_to(app: typer.Typer) -> None:
 def ask(
     place: PlaceArgument,
     query: Annotated[
-        str | None, typer.Argument(metavar="[QUERY]", help="A query, as ?x: p(?x, a).")
+        str | None, typer.Argument(metavar="[QUERY]", help="A query such as ?x: p(?x, a).")
     ] = None,
     mode: Annotated[
         str | None,
@@ -52,20 +52,23 @@ def ask(
         str | None, typer.Option("--among", help="Keep only answers that also answer this query.")
     ] = None,
     predicted_only: Annotated[
-        bool, typer.Option("--predicted-only", help="Only answers that no facts give.")
+        bool, typer.Option("--predicted-only", help="Only answers that no facts state.")
     ] = False,
     steps: Annotated[bool, typer.Option("--steps", help="Show the set of every step.")] = False,
-    proof: Annotated[bool, typer.Option("--proof", help="Show why each is an answer.")] = False,
+    proof: Annotated[
+        bool, typer.Option("--proof", help="Show why each entity is an answer.")
+    ] = False,
     file: Annotated[
-        str | None, typer.Option("--file", help="Ask one query per line of a file, or of -.")
+        str | None,
+        typer.Option("--file", help="Ask one query per line of a file; - is standard input."),
     ] = None,
     output: Annotated[
         str | None,
-        typer.Option("-o", "--output", help="Write the answers of --file to a .jsonl or .parquet."),
+        typer.Option("-o", "--output", help="Write the answers of --file as .jsonl or .parquet."),
     ] = None,
     max_bindings: Annotated[
         int | None,
-        typer.Option("--max-bindings", min=1, help="The number of facts a step may look at."),
+        typer.Option("--max-bindings", min=1, help="The most facts that one step may look at."),
     ] = None,
     graph: GraphOption = None,
     device: DeviceOption = "auto",
@@ -75,8 +78,8 @@ def ask(
 
     Example: nqe ask atlas '?x: borders(?x, France) and not speaks(?x, German)'
 
-    A GRAPH gives what its facts state, a RUN also what its model predicts, with probabilities;
-    `nqe explain` shows why. Python: nqe.open(place).answer(query).
+    A GRAPH answers from its facts; a RUN also predicts answers, with probabilities. `nqe explain`
+    shows why. Python: nqe.open(place).answer(query).
     """
     from nqe.answering import Request
     from nqe.cli.ask_file import check_output, print_file, write_file
@@ -87,7 +90,7 @@ def ask(
         raise NqeError("ask needs a query, or --file with one query per line; give one of them")
     if output is not None:
         if file is None:
-            raise NqeError("-o is for the answers of many queries; name a file of them with --file")
+            raise NqeError("-o writes the answers of many queries; name their file with --file")
         refuse_options("with -o", steps=steps, proof=proof)
         check_output(output)
     answerer = _open(place, mode, threshold, facts, graph, device, max_bindings, proof)
@@ -115,7 +118,7 @@ def _open(
     max_bindings: int | None,
     proof: bool,
 ) -> Answerer:
-    """Open the graph or the RUN, after refusing options that it has no use for."""
+    """Open the graph or the RUN; refuse options that do not apply to it."""
     from nqe.answering import MODES
     from nqe.answering import open as open_answerer
     from nqe.answering.open_graph import open_dataset
@@ -128,13 +131,15 @@ def _open(
     if is_run(Path(place)):
         refuse_options("with a RUN", max_bindings=max_bindings)
         if proof and mode != EXACT:
-            raise NqeError("--proof shows facts alone; `nqe explain` shows why a RUN answers so")
+            raise NqeError(
+                "--proof needs --mode exact; `nqe explain` shows why a RUN gives an answer"
+            )
         answerer = open_answerer(place, graph=graph, facts=facts, device=device)
         if mode in (None, HYBRID):
             note_calibration(place, answerer)
         return answerer
     if mode not in (None, EXACT):
-        open_dataset(place)  # refuses a place where there is no graph
-        raise NqeError(f"{place}: a graph, not a model, which --mode {mode} needs; give a RUN")
+        open_dataset(place)  # Raises if there is no graph.
+        raise NqeError(f"{place}: a graph, but --mode {mode} needs a model; give a RUN")
     refuse_options("with a graph", "give a RUN or leave it out", threshold=threshold, graph=graph)
     return open_answerer(place, facts=facts, max_bindings=max_bindings or MAX_BINDINGS)

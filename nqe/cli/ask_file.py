@@ -1,4 +1,4 @@
-"""Answering every query of a file: printed, or written as JSON Lines or Parquet."""
+"""`nqe ask --file`: answer every query of a file, and print or write the answers."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ Row = tuple[int, dict[str, Any]]
 
 
 def print_file(printer: AnswerPrinter, file: str) -> int:
-    """Print the answers of every query of a file; the number of queries that failed."""
+    """Print the answers of every query of a file; returns the number of failed queries."""
     failed = 0
-    for number, query, outcome in _outcomes(printer, _lines(file)):
+    for number, query, outcome in _answer_lines(printer, _read_queries(file)):
         try:
             if not printer.as_json:
                 printing.heading(query)
@@ -38,11 +38,14 @@ def print_file(printer: AnswerPrinter, file: str) -> int:
 
 
 def write_file(printer: AnswerPrinter, file: str, output: str) -> int:
-    """Write the answers of every query to a file, which appears only when it is complete."""
+    """Write the answers of every query to a file; returns the number of failed queries.
+
+    The file appears only when it is complete.
+    """
     from nqe.cli.progress import ProgressBar
 
     path = check_output(output)
-    lines = list(_lines(file))
+    lines = list(_read_queries(file))
     failed = 0
     with (
         new_file(path) as temporary,
@@ -50,8 +53,8 @@ def write_file(printer: AnswerPrinter, file: str, output: str) -> int:
         ProgressBar("queries") as progress,
     ):
         progress.start("answering", len(lines))
-        for done, (number, query, outcome) in enumerate(_outcomes(printer, lines), start=1):
-            write((number, _row(printer, query, outcome)))
+        for done, (number, query, outcome) in enumerate(_answer_lines(printer, lines), start=1):
+            write((number, _make_row(printer, query, outcome)))
             progress.update(done, done)
             if isinstance(outcome, NqeError):
                 failed += 1
@@ -61,7 +64,7 @@ def write_file(printer: AnswerPrinter, file: str, output: str) -> int:
     return failed
 
 
-def _row(printer: AnswerPrinter, query: str, outcome: Outcome) -> dict[str, Any]:
+def _make_row(printer: AnswerPrinter, query: str, outcome: Outcome) -> dict[str, Any]:
     if isinstance(outcome, NqeError):
         return {"query": query, "error": str(outcome)}
     answers = printer.to_json(query, outcome)["answers"]
@@ -69,7 +72,7 @@ def _row(printer: AnswerPrinter, query: str, outcome: Outcome) -> dict[str, Any]
 
 
 def check_output(output: str) -> Path:
-    """The file to write answers to; refused before any work is done if its format is unknown."""
+    """Return the file to write answers to; refuse an unknown format before any work is done."""
     path = Path(output)
     if path.suffix not in WRITERS:
         raise NqeError(
@@ -80,8 +83,8 @@ def check_output(output: str) -> Path:
     return path
 
 
-def _lines(file: str) -> Iterator[Line]:
-    """The queries of a file with their line numbers; lines that begin with # are comments."""
+def _read_queries(file: str) -> Iterator[Line]:
+    """Yield the queries of a file with their line numbers; lines that begin with # are comments."""
     from nqe.readers.source import Source
 
     with Source(file) as source:
@@ -90,8 +93,10 @@ def _lines(file: str) -> Iterator[Line]:
                 yield number, line
 
 
-def _outcomes(printer: AnswerPrinter, lines: Iterable[Line]) -> Iterator[tuple[int, str, Outcome]]:
-    """The outcome of every query; a batch of queries is answered together."""
+def _answer_lines(
+    printer: AnswerPrinter, lines: Iterable[Line]
+) -> Iterator[tuple[int, str, Outcome]]:
+    """Yield line number, query and outcome of every query, answered in batches."""
     rest = iter(lines)
     while batch := list(islice(rest, printer.batch_size)):
         outcomes = printer.answer([query for _, query in batch])
@@ -103,7 +108,7 @@ Write = Callable[[Row], None]
 
 
 @contextmanager
-def _json_lines(path: Path) -> Iterator[Write]:
+def _write_json_lines(path: Path) -> Iterator[Write]:
     with path.open("w", encoding="utf-8") as stream:
 
         def write(row: Row) -> None:
@@ -113,8 +118,8 @@ def _json_lines(path: Path) -> Iterator[Write]:
 
 
 @contextmanager
-def _parquet(path: Path) -> Iterator[Write]:
-    """One row per answer; a query that failed has one row with its error."""
+def _write_parquet(path: Path) -> Iterator[Write]:
+    """Write one row per answer; a failed query has one row with its error."""
     import pyarrow as pa
     from pyarrow import parquet
 
@@ -150,7 +155,7 @@ def _parquet(path: Path) -> Iterator[Write]:
 
 
 def _answer_rows(number: int, row: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """One row per answer of a query, or one row with its error."""
+    """Yield one row per answer of a query, or one row with its error."""
     head = {"query": number, "text": row["query"]}
     if "error" in row:
         yield {**head, "error": row["error"]}
@@ -159,7 +164,7 @@ def _answer_rows(number: int, row: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 WRITERS: dict[str, Callable[[Path], AbstractContextManager[Write]]] = {
-    ".jsonl": _json_lines,
-    ".parquet": _parquet,
+    ".jsonl": _write_json_lines,
+    ".parquet": _write_parquet,
 }
 ROW_GROUP = 50_000

@@ -1,4 +1,4 @@
-"""The command `nqe calibrate`: fit the probabilities of a RUN, and show how reliable they are."""
+"""The command `nqe calibrate`: calibrate the probabilities of a RUN, and show the effect."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ def calibrate(
     device: DeviceOption = "auto",
     as_json: JsonOption = False,
 ) -> None:
-    """Fit how scores become probabilities, and keep it in RUN (Python: nqe.calibrate).
+    """Calibrate the probabilities of a RUN and save the result in it (Python: nqe.calibrate).
 
     Example: nqe calibrate atlas.run
 
-    It is fitted on the valid split, and measured on test where there is one.
+    The calibration is fitted on the valid split and measured on test, if there is one.
     """
     from nqe.answering import OpenedRun
     from nqe.answering import calibrate as calibrate_model
-    from nqe.answering.reliability import plot as draw
+    from nqe.answering.reliability import plot_reliability
     from nqe.files import new_file
 
     picture = check_plot(plot)
     opened = OpenedRun.load(run, device)
-    dataset = opened.dataset(graph)
+    dataset = opened.open_dataset(graph)
     place = graph or opened.dataset_name or run
     opened.check_fingerprint(place, dataset.fingerprint)
     opened.check_vocabulary(place, dataset)
@@ -52,7 +52,7 @@ def calibrate(
     printing.note(f"{done.folder}: calibrated")
     if picture is not None:
         with new_file(picture) as temporary:
-            draw({"before": done.before, "after": done.after}, temporary)
+            plot_reliability({"before": done.before, "after": done.after}, temporary)
         printing.note(f"{picture}: written")
 
 
@@ -64,12 +64,12 @@ def _show_calibration(done: Calibrated) -> None:
         ("Brier score", before.brier, after.brier),
         ("Brier score of the base rate", before.base, after.base),
     )
-    rows = [(name, *(printing.chance(one) for one in pair)) for name, *pair in measures]
+    rows = [(name, *(printing.chance(value) for value in pair)) for name, *pair in measures]
     printing.table(("measure", "before", "after"), rows)
-    for name, one in (("before", before), ("after", after)):
+    for name, reliability in (("before", before), ("after", after)):
         printing.heading(f"Predictions by probability, {name}")
         bins = [
-            (printing.chance(said), printing.chance(right), count)
-            for said, right, count in one.bins
+            (printing.chance(predicted), printing.chance(right), count)
+            for predicted, right, count in reliability.bins
         ]
-        printing.table(("probability said", "share that is right", "predictions"), bins)
+        printing.table(("predicted probability", "share right", "predictions"), bins)

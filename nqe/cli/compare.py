@@ -1,4 +1,4 @@
-"""The command `compare`: the results of several runs side by side."""
+"""The command `nqe compare`: the results of several runs side by side."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`nqe demo`: the main job on the embedded graph, in one go."""
+"""The command `nqe demo`: a tour of NQE on the embedded graph `atlas`."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ QUESTIONS = (
         "?x: borders(?x, France)",
     ),
     (
-        "In which years did countries that border Germany or Russia begin to pay in euros?",
+        "In which years did countries that border Germany or Russia adopt the euro?",
         "?year: currency(?x, Euro; start_year: ?year) "
         "and (borders(?x, Germany) or borders(?x, Russia))",
     ),
     (
-        "Which countries of Europe border a euro country, but neither pay in euros "
+        "Which countries of Europe border a euro country, but neither use the euro "
         "nor have an official language in Cyrillic script?",
         "?x: continent(?x, Europe) and borders(?x, ?y) and currency(?y, Euro) "
         "and not (currency(?x, Euro) or speaks(?x, ?l; official_status: official) "
@@ -37,11 +37,11 @@ QUESTIONS = (
 
 HELD_OUT = (
     (
-        "What does Puerto Rico pay in? The train split does not say it.",
+        "Which currency does Puerto Rico use? The train split does not state it.",
         '?x: currency("Puerto Rico", ?x)',
     ),
     (
-        "Which countries pay, or paid, in what Puerto Rico pays in?",
+        "Which countries use, or used, the currency of Puerto Rico?",
         '?x: currency(?x, ?y) and currency("Puerto Rico", ?y)',
     ),
 )
@@ -64,26 +64,26 @@ def demo(
 
     Example: nqe demo -o atlas.graph --seconds 5
     """
-    from nqe.cli.tables import print_entity, print_statistics
+    from nqe.cli.print_graph import print_entity, print_statistics
     from nqe.demo import demo_dataset
-    from nqe.graph.entity_facts import portrait
-    from nqe.graph.statistics import statistics
+    from nqe.graph.entity_facts import collect_entity_facts
+    from nqe.graph.statistics import compute_statistics
 
     dataset = demo_dataset()
     dataset.save(output)
     printing.note(f"atlas, a graph of the world, is now in {output}")
-    print_statistics(statistics(dataset, top=5))
+    print_statistics(compute_statistics(dataset, top=5))
     graph = dataset.graph
-    print_entity(portrait(graph, graph.vocabulary.entities.resolve(ENTITY)), limit=12)
+    print_entity(collect_entity_facts(graph, graph.vocabulary.entities.resolve(ENTITY)), limit=12)
     for question, query in QUESTIONS:
         _ask(graph, question, query)
     _sample(dataset, output)
     _train(dataset, output, seconds)
-    printing.note(f"\nNow ask your own: {_program()} shell {output}")
+    printing.note(f"\nNow ask your own: {_program_name()} shell {output}")
 
 
 def _sample(dataset: Dataset, output: str) -> None:
-    """Draw a small benchmark from the graph and show one of its queries."""
+    """Sample a small benchmark from the graph, and show one of its queries."""
     from nqe.cli.queries import show_queries
     from nqe.sampling import sample, save_queries
     from nqe.settings import SamplingSettings
@@ -98,7 +98,7 @@ def _sample(dataset: Dataset, output: str) -> None:
 
 
 def _train(dataset: Dataset, output: str, seconds: float) -> None:
-    """Train for a while, evaluate, and answer a question whose answer was held out."""
+    """Train a model, evaluate it, and answer questions whose answers were held out."""
     from nqe.answering import train
     from nqe.cli.print_report import print_link_report
     from nqe.cli.progress import TrainingBar
@@ -109,7 +109,7 @@ def _train(dataset: Dataset, output: str, seconds: float) -> None:
     place = Path(output).with_suffix(".demo.run")
     printing.heading("A model that predicts what the graph lacks")
     shutil.rmtree(place, ignore_errors=True)
-    # Smaller than the defaults, which are for graphs of a hundred times as many facts.
+    # Smaller than the defaults, which suit graphs with a hundred times as many facts.
     settings = RunSettings(
         ModelSettings(width=128, layers=2, feed_forward=256, dropout=0.1),
         TrainSettings(shapes=("1p",), batch=256, minutes=seconds / 60),
@@ -120,9 +120,7 @@ def _train(dataset: Dataset, output: str, seconds: float) -> None:
     print_link_report(predict_links(EmbeddingRunner(load(place)), dataset), "table")
     if trained.calibrated is not None:
         before, after = trained.calibrated.before.error, trained.calibrated.after.error
-        printing.say(
-            f"calibrated: probabilities are off by {after:.3f} on average, before by {before:.3f}"
-        )
+        printing.say(f"calibrated: expected calibration error {after:.3f}, before {before:.3f}")
     _predict(dataset, place)
 
 
@@ -140,21 +138,21 @@ def _predict(dataset: Dataset, place: Path) -> None:
         answers = answerer.answer(query)
         rows = [
             (
-                one.name,
-                f"{one.probability:.3f}",
-                one.source,
-                "true" if one.entity in true else "",
+                answer.name,
+                f"{answer.probability:.3f}",
+                answer.source,
+                "true" if answer.entity in true else "",
             )
-            for one in answers
+            for answer in answers
         ]
         printing.table(("answer", "probability", "", "truth"), rows)
-    predicted = next((one for one in answers if not one.known), answers[0])
+    predicted = next((answer for answer in answers if not answer.known), answers[0])
     printing.heading(f"How it came to {predicted.name}")
     printing.say(str(explain(answerer, query, predicted.entity, top=3, truth=dataset.graph)))
 
 
 def _ask(graph: Graph, question: str, query: str) -> None:
-    """Show a question, its plan, its answers, and why the first is one."""
+    """Show a question, its plan, its answers, and a proof of the first answer."""
     from nqe.answering import Answerer, Request
     from nqe.cli.print_answers import AnswerPrinter
     from nqe.query import execute
@@ -173,7 +171,7 @@ def _ask(graph: Graph, question: str, query: str) -> None:
         printing.say(str(result.proof(int(result.answers[0]))))
 
 
-def _program() -> str:
-    """How this program was called, so that the next command can be typed."""
+def _program_name() -> str:
+    """The name by which this program was called, for the command to type next."""
     name = Path(sys.argv[0]).name
     return sys.argv[0] if name == "nqe" and shutil.which("nqe") is None else "nqe"

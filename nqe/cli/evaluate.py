@@ -1,4 +1,4 @@
-"""The command `evaluate`: rank the answers a model has to predict, or predict links."""
+"""The command `nqe evaluate`: MRR and Hits@k on a query set, or link prediction."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def evaluate(
 
 
 def _evaluate_links(run: str, name: str, split: str, ties: str, form: str, device: str) -> None:
-    """Link prediction on a split of a data set."""
+    """Evaluate link prediction on a split of a data set."""
     from nqe.answering import OpenedRun
     from nqe.cli.progress import ProgressBar
     from nqe.evaluation import predict_links
@@ -179,12 +179,12 @@ def _check_choices(
 
 
 def _check_groupings(by: Sequence[str] | None) -> tuple[str, ...]:
-    """The groupings to print, each once; by shape if none is given."""
+    """Return the groupings to print, without duplicates; by shape if none is given."""
     from nqe.evaluation.groupings import OF_QUERIES
 
-    named = tuple(dict.fromkeys(part.strip() for one in by or () for part in one.split(",")))
-    for one in named:
-        check_among("by", one, (*OF_QUERIES, "all"))
+    named = tuple(dict.fromkeys(part.strip() for text in by or () for part in text.split(",")))
+    for name in named:
+        check_among("by", name, (*OF_QUERIES, "all"))
     return OF_QUERIES if "all" in named else named or ("shape",)
 
 
@@ -196,7 +196,7 @@ def _rank(
     facts: str | None,
     graph: str | None,
 ) -> tuple[Ranking, dict[str, Any]]:
-    """Rank the answers of the selected queries, and say what was evaluated."""
+    """Rank the answers of the selected queries; also return what was evaluated."""
     from nqe.cli.progress import ProgressBar
     from nqe.evaluation import evaluate as rank_answers
 
@@ -236,13 +236,13 @@ def _check_graph(model: OpenedRun, selection: QuerySelection, graph: str | None)
 def _open_hybrid(
     model: OpenedRun, selection: QuerySelection, facts: str | None, graph: str | None
 ) -> tuple[Runner, str]:
-    """The hybrid runner over the facts known for the split, and the names of their splits."""
+    """Open the hybrid runner over the known facts; also return the names of their splits."""
     from nqe.answering import Answerer, HybridRunner
     from nqe.cli.open_run import note_calibration
     from nqe.sampling.storage import check_fingerprint
 
     place = graph or (selection.manifest["dataset"] if model.dataset_name is None else None)
-    dataset = model.dataset(place)
+    dataset = model.open_dataset(place)
     check_fingerprint(selection.folder, dataset.fingerprint)
     if facts is None:
         facts = dataset.known_splits(selection.split)

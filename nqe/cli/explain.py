@@ -1,4 +1,4 @@
-"""The command `nqe explain`: why an entity is an answer of a RUN, or why it is not higher."""
+"""The command `nqe explain`: why an entity is an answer, or why it does not rank higher."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def explain(
     query: QueryArgument,
     entity: Annotated[
         str | None,
-        typer.Argument(metavar="[ENTITY]", help="An id or label; the best answer if absent."),
+        typer.Argument(metavar="[ENTITY]", help="An id or label; by default the best answer."),
     ] = None,
     facts: FactsOption = "all",
     top: Annotated[int, typer.Option("--top", min=1, help="Entities to show per step.")] = 5,
@@ -40,18 +40,18 @@ def explain(
     device: DeviceOption = "auto",
     as_json: JsonOption = False,
 ) -> None:
-    """Show why an entity is an answer, or why it is not higher (Python: nqe.explain).
+    """Show why an entity is an answer, or why it does not rank higher (Python: nqe.explain).
 
     Example: nqe explain atlas.run '?x: borders(?x, ?y)' Spain
 
-    Every atom is stated, with its fact, or predicted, with its probability. If --facts holds
-    some facts back, they show which answers are true.
+    Every atom is stated, with its fact, or predicted, with its probability. If --facts leaves out
+    some facts, these show which candidates are true.
     """
     from nqe.answering import explain as explain_answer
 
     check_among("format", form, (TEXT, MARKDOWN, JSON))
     answerer = open_run(run, graph, facts, device)
-    truth = None if facts.strip() == "all" else answerer.knowing("all").graph
+    truth = None if facts.strip() == "all" else answerer.with_facts("all").graph
     explanation = explain_answer(answerer, query, entity, top=top, truth=truth)
     note_calibration(run, answerer)
     for warning in explanation.warnings:
@@ -59,5 +59,5 @@ def explain(
     if as_json or form == JSON:
         printing.json_block(explanation.to_json())
     else:
-        text = explanation.markdown() if form == MARKDOWN else str(explanation)
+        text = explanation.to_markdown() if form == MARKDOWN else str(explanation)
         printing.say(text.rstrip("\n"))

@@ -1,4 +1,4 @@
-"""What commands that need a model share: opening a RUN, and notes on what it can tell."""
+"""Shared by commands that need a model: open a RUN, and warn about its calibration."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def open_run(run: str, graph: str | None, facts: str, device: str) -> Answerer:
-    """The answerer of a RUN or checkpoint; refuses a graph."""
+    """Open a RUN or checkpoint as an answerer; refuse a graph."""
     from nqe.answering import open as open_answerer
     from nqe.run_folders import checkpoint_of
 
@@ -23,19 +23,19 @@ def open_run(run: str, graph: str | None, facts: str, device: str) -> Answerer:
 
 
 def note_calibration(place: str, answerer: Answerer) -> None:
-    """Warn the user of probabilities that mean little."""
+    """Warn the user if the probabilities are not calibrated."""
     if not answerer.neural.is_calibrated:
         printing.note(
-            f"nqe: note: {place} is not calibrated, so its probabilities rank but mean little; "
-            f"run `nqe calibrate {place}`"
+            f"nqe: note: {place} is not calibrated, so its probabilities rank answers but mean "
+            f"little; run `nqe calibrate {place}`"
         )
 
 
 def find_among(answerer: Answerer, query: str | None) -> EntitySet | None:
-    """The exact answers of the query of --among; tells the user if there are none."""
+    """Find the exact answers of the query of --among; warn the user if there are none."""
     if query is None:
         return None
     found = execute(query, answerer.graph, max_bindings=answerer.max_bindings)
     if not len(found) and answerer.has_model:
-        printing.note("nqe: note: by the known facts, nothing answers the query of --among")
+        printing.note("nqe: note: the query of --among has no answers in the known facts")
     return found.sets[-1]

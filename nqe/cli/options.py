@@ -1,4 +1,4 @@
-"""Options and arguments that several commands share, and checks of their values."""
+"""Command-line options and arguments that several commands share, and their checks."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ def check_among(option: str, value: str, allowed: Sequence[str]) -> None:
 
 
 def refuse_options(when: str, remedy: str = "leave it out", /, **given: Any) -> None:
-    """Refuse options that have no meaning in a situation; None and False mean not given."""
+    """Refuse options that do not apply in a situation; None and False mean not given."""
     for name, value in given.items():
         if value not in (None, False):
             raise NqeError(f"--{name.replace('_', '-')} has no meaning {when}; {remedy}")
 
 
 def check_format(form: str, as_json: bool) -> str:
-    """The format to print in; --json overrides --format."""
+    """Return the format to print in; --json overrides --format."""
     check_among("format", form, FORMATS)
     return "json" if as_json else form
 
 
 def check_plot(plot: str | None) -> Path | None:
-    """The file to draw a plot to; refused before any work is done if its format is unknown."""
+    """Return the file to draw a plot to; refuse an unknown format before any work is done."""
     from nqe.figures import ENDINGS, PICTURES
 
     if plot is None:
@@ -56,10 +56,12 @@ PlaceArgument = Annotated[
     str,
     typer.Argument(
         metavar="GRAPH|RUN",
-        help="A folder made by `nqe import`, or `atlas`; or one made by `nqe train`.",
+        help="A graph (made by `nqe import`, or `atlas`) or a RUN (made by `nqe train`).",
     ),
 ]
-QueryArgument = Annotated[str, typer.Argument(metavar="QUERY", help="A query, as ?x: p(?x, a).")]
+QueryArgument = Annotated[
+    str, typer.Argument(metavar="QUERY", help="A query such as ?x: p(?x, a).")
+]
 FactsOption = Annotated[
     str,
     typer.Option("--facts", help="The facts to use: splits such as train,valid, or all, or none."),

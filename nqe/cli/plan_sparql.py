@@ -1,4 +1,4 @@
-"""The commands `nqe plan`, `nqe sparql` and `nqe shapes`: how a question is answered."""
+"""The commands `nqe plan`, `nqe sparql` and `nqe shapes`."""
 
 from __future__ import annotations
 
@@ -21,10 +21,14 @@ def add_to(app: typer.Typer) -> None:
 def plan(
     place: PlaceArgument,
     query: QueryArgument,
-    svg: Annotated[str | None, typer.Option("--svg", help="Write a picture to this file.")] = None,
-    mermaid: Annotated[bool, typer.Option("--mermaid", help="Print a Mermaid graph.")] = False,
+    svg: Annotated[
+        str | None, typer.Option("--svg", help="Draw the plan to this SVG file.")
+    ] = None,
+    mermaid: Annotated[
+        bool, typer.Option("--mermaid", help="Print the plan as a Mermaid flowchart.")
+    ] = False,
 ) -> None:
-    """Show the steps by which a query is answered (Python: nqe.bind).
+    """Show the steps that answer a query (Python: nqe.bind).
 
     Example: nqe plan atlas '?x: borders(?x, ?y) and speaks(?y, German)' --mermaid
     """
@@ -56,7 +60,7 @@ def sparql(
         str, typer.Option("--model", help="wikidata (statement nodes) or rdf12 (annotations).")
     ] = "wikidata",
 ) -> None:
-    """Write a query as SPARQL, to be run at an endpoint (Python: nqe.query.sparql.write_sparql).
+    """Write a query as SPARQL for an endpoint (Python: nqe.query.sparql.write_sparql).
 
     Example: nqe sparql atlas '?x: borders(?x, France)'
     """

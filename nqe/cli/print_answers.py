@@ -1,4 +1,4 @@
-"""How answers are printed: tables, steps, proofs and JSON, from facts alone or with a model."""
+"""Print answers: tables, steps, proofs and JSON, of a graph or a RUN."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
     from nqe.answering.answerer import Answerer, Outcome
 
 SHOWN = 50
-"""Exact answers to show, unless --top says how many."""
+"""The number of exact answers to show by default."""
 STEP_NAMES = 6
-"""Entities of a step to show in a table."""
+"""The number of entities of a step to show in a table."""
 BATCH = 256
-"""Queries of a file that a model answers together."""
+"""The number of queries of a file that a model answers in one batch."""
 
 
 class AnswerPrinter:
-    """Asks an answerer with the options of a command, and prints what it answers."""
+    """Asks an answerer with the options of a command, and prints the answers."""
 
     def __init__(
         self,
@@ -43,15 +43,15 @@ class AnswerPrinter:
 
     @property
     def batch_size(self) -> int:
-        """How many queries of a file are answered together; exact answers come one by one."""
+        """The number of queries of a file per batch; a graph answers them one by one."""
         return BATCH if self.answerer.has_model else 1
 
     def answer(self, queries: Sequence[str]) -> list[Outcome]:
-        """The answers of each query, or the error it caused."""
-        return self.answerer.answer_many([replace(self.request, query=one) for one in queries])
+        """Answer some queries; returns the answers or the error of each."""
+        return self.answerer.answer_many([replace(self.request, query=query) for query in queries])
 
     def print(self, query: str, outcome: Outcome) -> None:
-        """Print the answers of a query; raises the error if there is one."""
+        """Print the answers of a query; raise the error if it caused one."""
         if isinstance(outcome, NqeError):
             raise outcome
         if self.as_json:
@@ -60,11 +60,11 @@ class AnswerPrinter:
             self._print(outcome)
 
     def to_json(self, query: str, answers: Answers) -> dict[str, Any]:
-        """The answers as one JSON object."""
+        """Return the answers as one JSON object."""
         return {"query": query, **answers.to_json(proofs=self.proof)}
 
     def _members_per_step(self, request: Request) -> int:
-        """JSON has as many as there may be answers, a table only a few."""
+        """A table shows a few entities of each step; JSON as many as there may be answers."""
         if not self.as_json:
             return STEP_NAMES
         every = self.answerer.graph.entity_count
@@ -79,9 +79,9 @@ class AnswerPrinter:
             self._print_exact(answers)
         elif len(answers):
             columns = ("id", "label", answers.measure, "known by")
-            printing.table(columns, [answer_row(one) for one in answers])
+            printing.table(columns, [to_table_row(answer) for answer in answers])
         else:
-            printing.note(self._why_nothing(answers.measure))
+            printing.note(self._explain_nothing(answers.measure))
         note_unseen(answers)
         note_unseen_names(answers.unseen)
         if self.proof:
@@ -90,7 +90,7 @@ class AnswerPrinter:
     def _print_exact(self, answers: Answers) -> None:
         limit = self.request.top or SHOWN
         descriptions = self.answerer.graph.vocabulary.entities.descriptions
-        rows = [(one.id, one.label, descriptions[one.entity]) for one in answers.answers[:limit]]
+        rows = [(a.id, a.label, descriptions[a.entity]) for a in answers.answers[:limit]]
         if rows:
             printing.table(("id", "label", "description"), rows)
         count = answers.count or 0
@@ -98,27 +98,27 @@ class AnswerPrinter:
             printing.note(f"… and {count - limit:,} more (--top)")
         printing.note(f"{count:,} answer(s)")
 
-    def _why_nothing(self, measure: str) -> str:
-        whose = "no entity" if self.request.among is None else "no entity that --among gives"
+    def _explain_nothing(self, measure: str) -> str:
+        nobody = "no entity" if self.request.among is None else "no answer of --among"
         if self.request.threshold is not None:
-            return f"no answer: {whose} has a {measure} of {self.request.threshold:g} or more"
+            return f"no answer: {nobody} has a {measure} of {self.request.threshold:g} or more"
         if self.mode == EXACT:
-            return f"no answer: by the known facts {whose} fits; --mode hybrid predicts"
-        return f"no answer: {whose} is possible"
+            return f"no answer: {nobody} follows from the known facts; --mode hybrid also predicts"
+        return f"no answer: {nobody} is possible"
 
 
-def answer_row(answer: Answer) -> tuple[str, str | None, str, str]:
-    """An answer as a row of a table."""
+def to_table_row(answer: Answer) -> tuple[str, str | None, str, str]:
+    """Return an answer as a row of a table."""
     return answer.id, answer.label, printing.chance(answer.probability), answer.source
 
 
 def note_unseen(answers: Sequence[Answer] | Answers) -> None:
     """Tell the user which answers the model was not trained with."""
-    unseen = [one.name for one in answers if not one.seen]
+    unseen = [answer.name for answer in answers if not answer.seen]
     if unseen:
         more = ", …" if len(unseen) > STEP_NAMES else ""
         printing.note(
-            f"nqe: note: not seen in training, so here by facts alone: "
+            f"nqe: note: not seen in training, so listed because of facts alone: "
             f"{', '.join(unseen[:STEP_NAMES])}{more}"
         )
 
@@ -127,7 +127,7 @@ def note_unseen_names(names: Sequence[str]) -> None:
     """Tell the user which names of a query the model was not trained with."""
     if names:
         printing.note(
-            "nqe: note: not seen in training, so nothing is predicted of: " + ", ".join(names)
+            "nqe: note: not seen in training, so nothing is predicted about: " + ", ".join(names)
         )
 
 
@@ -135,19 +135,19 @@ def _print_steps(answers: Answers) -> None:
     vocabulary = answers.result.graph.vocabulary
     size, rows = ("entities" if answers.is_exact else "likely"), []
     for step in answers.steps:
-        some = step.members[:STEP_NAMES]
-        shown = ", ".join(_member(one, answers.is_exact) for one in some)
+        members = step.members[:STEP_NAMES]
+        shown = ", ".join(_describe_member(one, answers.is_exact) for one in members)
         more = ", …" if answers.is_exact and step.size > STEP_NAMES else ""
         cells = step_to_cells(answers.plan, step.number, vocabulary)
         rows.append((*cells, step.size, shown + more))
     printing.table(("step", "variable", "says", "of", size, "such as"), rows)
 
 
-def _member(answer: Answer, is_exact: bool) -> str:
+def _describe_member(answer: Answer, is_exact: bool) -> str:
     return answer.name if is_exact else f"{answer.name} {printing.chance(answer.probability)}"
 
 
 def _print_proofs(answers: Answers, limit: int) -> None:
-    for one in answers.answers[:limit]:
+    for answer in answers.answers[:limit]:
         printing.say()
-        printing.say(str(answers.result.proof(one.entity)))
+        printing.say(str(answers.result.proof(answer.entity)))

@@ -1,4 +1,4 @@
-"""Print reports and comparisons as tables, JSON, Markdown, LaTeX or CSV."""
+"""Print evaluation reports and comparisons as tables, JSON, Markdown, LaTeX or CSV."""
 
 from __future__ import annotations
 

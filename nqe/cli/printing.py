@@ -1,4 +1,4 @@
-"""Printing: tables and colours on a terminal, plain tab-separated lines into a pipe."""
+"""Print tables and colours on a terminal, and plain tab-separated lines into a pipe."""
 
 from __future__ import annotations
 
@@ -13,34 +13,34 @@ if TYPE_CHECKING:
 
 Cell = str | int | float | None
 
-# Columns that stand out on a terminal.
+# The styles of columns on a terminal.
 STYLES = {"label": "bold cyan", "id": "dim"}
 
 
 def on_terminal() -> bool:
-    """Whether a person is looking."""
+    """Whether standard output is a terminal."""
     return sys.stdout.isatty()
 
 
 def console() -> Console:
-    """Where to print in colour; only used on a terminal."""
+    """Return a console that prints in colour; only used on a terminal."""
     from rich.console import Console
 
     return Console(highlight=False)
 
 
 def say(text: str = "") -> None:
-    """One line of plain text."""
+    """Print a line of plain text."""
     print(text)
 
 
 def note(text: str) -> None:
-    """A line for the person at the keyboard, kept out of what a pipe reads."""
+    """Print a line for the user on standard error, so that pipes do not read it."""
     print(text, file=sys.stderr)
 
 
 def heading(text: str) -> None:
-    """A title above what follows."""
+    """Print a title."""
     if on_terminal():
         console().print(f"\n[bold]{_escape(text)}[/bold]")
     else:
@@ -48,7 +48,7 @@ def heading(text: str) -> None:
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> None:
-    """Rows under a header; numbers to the right."""
+    """Print rows under a header, with numbers aligned to the right."""
     if not on_terminal():
         for row in (columns, *rows):
             print("\t".join("" if cell is None else str(cell) for cell in row))
@@ -60,7 +60,7 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> None:
     for place, name in enumerate(columns):
         number = bool(rows) and all(isinstance(row[place], int | float) for row in rows)
         side: Literal["left", "right"] = "right" if number else "left"
-        # Ids must stay whole, so that they can be copied.
+        # Ids are never wrapped, so that they can be copied.
         drawn.add_column(
             _escape(name), justify=side, style=STYLES.get(name, ""), no_wrap=name == "id"
         )
@@ -70,18 +70,18 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> None:
 
 
 def chance(probability: float) -> str:
-    """A probability to four places; one that is smaller than that by its first digits."""
+    """Format a probability with four decimals, or with an exponent if it is very small."""
     small = 0 < probability < 0.00005
     return f"{probability:.1e}" if small else f"{probability:.4f}"
 
 
 def json_line(value: Any) -> None:
-    """One JSON object on one line."""
+    """Print a JSON object on one line."""
     print(json.dumps(_plain(value), ensure_ascii=False))
 
 
 def json_block(value: Any) -> None:
-    """A JSON object, indented for reading."""
+    """Print a JSON object, indented."""
     print(json.dumps(_plain(value), ensure_ascii=False, indent=2))
 
 

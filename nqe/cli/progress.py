@@ -1,4 +1,4 @@
-"""Progress lines for long work: bar, count, rate and time left, on standard error."""
+"""Progress bars on standard error, with count, rate and remaining time."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ COUNT_AND_RATE = "{{task.fields[count]:,}} {}, {{task.fields[rate]:,.0f}}/s"
 
 
 class _ProgressLine:
-    """A line that goes away when the work is done; nothing when nobody is looking."""
+    """A progress line that disappears when the work is done; only shown on a terminal."""
 
-    def __init__(self, told: str, bar: int = 40) -> None:
+    def __init__(self, text: str, bar: int = 40) -> None:
         self._progress = Progress(
             TextColumn("{task.description}"),
             BarColumn(bar_width=bar),
             TaskProgressColumn(),
-            TextColumn(told),
+            TextColumn(text),
             TimeRemainingColumn(),
             console=Console(stderr=True),
             transient=True,
@@ -48,7 +48,7 @@ class _ProgressLine:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        # A progress that was never started would print an empty line.
+        # Stopping a progress line that was never started would print an empty line.
         if self._progress.live.is_started:
             self._progress.stop()
 
@@ -75,7 +75,7 @@ class ProgressBar(_ProgressLine):
         super().__init__(COUNT_AND_RATE.format(items))
 
     def start(self, task: str, total: int | None) -> None:
-        """Begin a bar for a task."""
+        """Start the bar of a task."""
         self._begin(task, total)
 
     def update(self, done: int, items: int, detail: str = "") -> None:
@@ -84,7 +84,7 @@ class ProgressBar(_ProgressLine):
 
 
 class TrainingBar(_ProgressLine):
-    """A bar for a training."""
+    """A progress bar of a training run."""
 
     _PARTS = 1_000_000
 

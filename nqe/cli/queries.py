@@ -1,4 +1,4 @@
-"""Commands about query sets: sample, queries show, queries stats."""
+"""The commands `nqe sample` and `nqe queries`: sampling, showing, counting, import and export."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ GraphOption = Annotated[
 def add_to(app: typer.Typer) -> None:
     """Register the commands."""
     app.command()(sample)
-    queries = typer.Typer(help="Look at sampled queries.", no_args_is_help=True)
+    queries = typer.Typer(help="Show, count, import and export query sets.", no_args_is_help=True)
     queries.command()(show)
     queries.command()(stats)
     queries.command("import")(import_)
@@ -45,46 +45,59 @@ def sample(
     shape: Annotated[
         list[str] | None,
         typer.Option(
-            "--shape", help="A shape or tree, as 2p or And(P(P()), Not(P())); repeatable."
+            "--shape", help="A shape or tree, such as 2p or And(P(P()), Not(P())); repeatable."
         ),
     ] = None,
-    train: Annotated[int | None, typer.Option(min=0, help="Training queries a shape.")] = None,
-    valid: Annotated[int | None, typer.Option(min=0, help="Validation queries a shape.")] = None,
-    test: Annotated[int | None, typer.Option(min=0, help="Test queries a shape.")] = None,
+    train: Annotated[int | None, typer.Option(min=0, help="Training queries per shape.")] = None,
+    valid: Annotated[int | None, typer.Option(min=0, help="Validation queries per shape.")] = None,
+    test: Annotated[int | None, typer.Option(min=0, help="Test queries per shape.")] = None,
     match: Annotated[
-        str | None, typer.Option("--match", help="closed (the paper's), open, or any.")
+        str | None,
+        typer.Option("--match", help="Kind of atoms: closed (as in the paper), open, or any."),
     ] = None,
     slots: Annotated[
-        str | None, typer.Option("--slots", help="Slots asked for: subject,object,value.")
+        str | None,
+        typer.Option("--slots", help="Slots that may be asked for: subject,object,value."),
     ] = None,
     draw: Annotated[
-        str | None, typer.Option("--draw", help="Begin evenly over: fact, or relation.")
+        str | None,
+        typer.Option("--draw", help="Draw the first fact uniformly by fact, or by relation."),
     ] = None,
     balance: Annotated[
-        str | None, typer.Option("--balance", help="missing: evenly over missing links.")
+        str | None,
+        typer.Option(
+            "--balance", help="missing: equally many queries per number of missing links."
+        ),
     ] = None,
     max_answers: Annotated[
-        int | None, typer.Option("--max-answers", min=1, help="Leave out queries with more.")
+        int | None,
+        typer.Option("--max-answers", min=1, help="Leave out queries with more answers."),
     ] = None,
     qualifiers: Annotated[
-        int | None, typer.Option("--qualifiers", min=0, help="Qualifiers that every atom has.")
+        int | None,
+        typer.Option("--qualifiers", min=0, help="The number of qualifiers of every atom."),
     ] = None,
     train_answers: Annotated[
-        int | None, typer.Option("--train-answers", min=1, help="Answers kept in training.")
+        int | None,
+        typer.Option(
+            "--train-answers", min=1, help="Keep at most this many answers of a training query."
+        ),
     ] = None,
-    seed: Annotated[int | None, typer.Option("--seed", help="Same seed, same files.")] = None,
+    seed: Annotated[
+        int | None, typer.Option("--seed", help="The same seed gives the same files.")
+    ] = None,
     workers: Annotated[
-        int | None, typer.Option("--workers", min=1, help="Processes; all cores if absent.")
+        int | None,
+        typer.Option("--workers", min=1, help="The number of processes; all cores by default."),
     ] = None,
 ) -> None:
-    """Draw queries with their answers from a data set: a benchmark (Python: nqe.sample).
+    """Sample queries with their answers from a graph (Python: nqe.sample).
 
     Example: nqe sample atlas -o atlas.queries --train 100 --valid 10 --test 10
     """
     from nqe.cli.progress import ProgressBar
-    from nqe.sampling import preset as preset_of
+    from nqe.sampling import choose_preset, save_queries
     from nqe.sampling import sample as draw_queries
-    from nqe.sampling import save_queries
     from nqe.sampling.storage import check_output
     from nqe.settings import SamplingSettings
 
@@ -102,7 +115,7 @@ def sample(
         "train_answers": train_answers,
         "seed": seed,
     }
-    base = preset_of(preset) if preset else SamplingSettings()
+    base = choose_preset(preset) if preset else SamplingSettings()
     settings = replace(base, **{name: one for name, one in given.items() if one is not None})
     check_output(output)
     graph = open_dataset(dataset)
@@ -116,24 +129,26 @@ def sample(
 def show(
     queries: QueriesArgument,
     split: Annotated[str, typer.Option("--split", help="train, valid or test.")] = "test",
-    shape: Annotated[str | None, typer.Option("--shape", help="Only this shape.")] = None,
-    count: Annotated[int, typer.Option("--count", min=1, help="Queries to show.")] = 5,
+    shape: Annotated[str | None, typer.Option("--shape", help="Show only this shape.")] = None,
+    count: Annotated[
+        int, typer.Option("--count", min=1, help="The number of queries to show.")
+    ] = 5,
     graph: GraphOption = None,
 ) -> None:
-    """Show some queries in words, with their answers (Python: nqe.sampling.load_queries).
+    """Show queries as text, with their plans and answers (Python: nqe.sampling.load_queries).
 
     Example: nqe queries show atlas.queries --shape 2in --count 3
     """
     from nqe.sampling import load_queries
 
-    dataset = _graph_of(queries, graph)
+    dataset = _open_graph_of(queries, graph)
     show_queries(load_queries(queries, split), dataset, split, shape, count)
 
 
 def show_queries(
     table: QueryTable, dataset: Dataset, split: str, shape: str | None, count: int
 ) -> None:
-    """Print some queries of a split with their plans and answers."""
+    """Print queries of a split with their plans and answers."""
     from nqe.query.drawing import draw_text
     from nqe.query.shapes import parse_shape
 
@@ -146,9 +161,9 @@ def show_queries(
         printing.heading(f"{split} {row}, shape {table.shape[row]}")
         printing.say(str(plan.query(dataset.vocabulary)))
         printing.say(draw_text(plan, dataset.vocabulary))
-        printing.say(f"easy ({len(table.easy[row])}): {_some(table.easy[row], dataset)}")
+        printing.say(f"easy ({len(table.easy[row])}): {_name_some(table.easy[row], dataset)}")
         if split != "train":
-            printing.say(f"hard ({len(table.hard[row])}): {_some(table.hard[row], dataset)}")
+            printing.say(f"hard ({len(table.hard[row])}): {_name_some(table.hard[row], dataset)}")
             links = ("unknown" if n < 0 else str(n) for n in table.missing[row][:8].tolist())
             printing.say(f"missing links: {', '.join(links)}")
 
@@ -156,58 +171,64 @@ def show_queries(
 def stats(
     queries: QueriesArgument,
     plot: Annotated[
-        str | None, typer.Option("--plot", help="Draw the distributions to this file.")
+        str | None, typer.Option("--plot", help="Draw the distributions into this file.")
     ] = None,
     graph: GraphOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Count queries by shape, arity, slot and missing links.
 
-    Python: nqe.sampling.query_statistics.report.
+    Python: nqe.sampling.query_statistics.count_queries.
 
     Example: nqe queries stats atlas.queries
     """
-    from nqe.cli.tables import print_query_report
+    from nqe.cli.print_query_statistics import print_query_statistics
     from nqe.files import new_file
+    from nqe.sampling.query_statistics import count_queries
     from nqe.sampling.query_statistics import plot as draw_plot
-    from nqe.sampling.query_statistics import report
 
-    reports = report(queries)
+    splits = count_queries(queries)
     if plot is not None:
         with new_file(Path(plot)) as temporary:
-            draw_plot(reports, temporary)
+            draw_plot(splits, temporary)
         printing.note(f"{plot}: written")
     if as_json:
-        printing.json_block([vars(one) for one in reports])
+        printing.json_block([vars(one) for one in splits])
     elif plot is None:
-        print_query_report(reports, _graph_of(queries, graph).vocabulary)
+        print_query_statistics(splits, _open_graph_of(queries, graph).vocabulary)
 
 
 def import_(
     source: Annotated[
-        str, typer.Argument(metavar="FOLDER", help="Published NQE JSON, or Query2Box/BetaE files.")
+        str,
+        typer.Argument(
+            metavar="FOLDER",
+            help="A folder with the NQE paper's JSON, or with Query2Box or BetaE files.",
+        ),
     ],
     output: Annotated[str, typer.Option("-o", "--output", help="The query set to write.")],
     graph: Annotated[
         str,
-        typer.Option("--graph", help="NQE JSON: its graph. Query2Box/BetaE: the graph to write."),
+        typer.Option(
+            "--graph", help="For NQE JSON its graph; for Query2Box and BetaE the graph to write."
+        ),
     ],
 ) -> None:
-    """Read others' query files (Python: nqe.sampling.exchange).
+    """Import query files of other programs (Python: nqe.sampling.exchange).
 
     Example: nqe queries import fb15k-237/ -o fb.queries --graph fb.graph
 
-    Query2Box and BetaE files hold their graph as well, which is rebuilt and written to --graph.
-    Their pickles are read only as plain containers: nothing in them can run.
+    Query2Box and BetaE files contain their graph as well; it is rebuilt and written to --graph.
+    Their pickles can run no code: only plain containers are loaded.
     """
     from nqe.sampling import QuerySet, save_queries
-    from nqe.sampling.exchange import read_nested, read_published
+    from nqe.sampling.exchange import read_nqe_json, read_tuple_queries
 
     if (Path(source) / "tasks").is_dir():
         dataset = open_dataset(graph)
-        tables = read_published(Path(source), dataset.vocabulary)
+        tables = read_nqe_json(Path(source), dataset.vocabulary)
     else:
-        dataset, tables = read_nested(Path(source))
+        dataset, tables = read_tuple_queries(Path(source))
         dataset.save(graph)
         printing.say(f"{graph}: {dataset!r}")
     save_queries(QuerySet(dataset.fingerprint, None, tables), output, graph)
@@ -219,31 +240,34 @@ def export(
     queries: QueriesArgument,
     output: Annotated[str, typer.Option("-o", "--output", help="The folder to write.")],
     form: Annotated[
-        str, typer.Option("--form", help="nqe-json (the published form) or betae (binary atoms).")
+        str,
+        typer.Option(
+            "--form", help="nqe-json (the NQE paper's) or betae (for atoms without qualifiers)."
+        ),
     ] = "nqe-json",
     graph: GraphOption = None,
 ) -> None:
-    """Write a query set in others' forms (Python: nqe.sampling.exchange).
+    """Export a query set for other programs (Python: nqe.sampling.exchange).
 
     Example: nqe queries export atlas.queries -o atlas.nqe-json
     """
     from nqe.sampling import load_queries
-    from nqe.sampling.exchange import write_nested, write_published
+    from nqe.sampling.exchange import write_betae, write_nqe_json
     from nqe.sampling.storage import read_manifest
 
-    dataset = _graph_of(queries, graph)
+    dataset = _open_graph_of(queries, graph)
     tables = {split: load_queries(queries, split) for split in read_manifest(queries)["splits"]}
     if form == "betae":
-        write_nested(dataset, tables, Path(output))
+        write_betae(dataset, tables, Path(output))
     elif form == "nqe-json":
-        write_published(tables, dataset.vocabulary, Path(output))
+        write_nqe_json(tables, dataset.vocabulary, Path(output))
     else:
         raise NqeError(f"unknown form '{form}'; choose one of nqe-json, betae")
     printing.note(f"{output}: written")
 
 
-def _graph_of(queries: str, graph: str | None) -> Dataset:
-    """The graph of a query set: as told, or where it was when sampled; the right one."""
+def _open_graph_of(queries: str, graph: str | None) -> Dataset:
+    """Open the graph of a query set: the given one, or the one it was sampled from; checked."""
     from nqe.sampling.storage import check_fingerprint, read_manifest
 
     place = graph or read_manifest(queries)["dataset"]
@@ -254,7 +278,8 @@ def _graph_of(queries: str, graph: str | None) -> Dataset:
     return dataset
 
 
-def _some(entities: Any, dataset: Dataset) -> str:
+def _name_some(entities: Any, dataset: Dataset) -> str:
+    """Return the names of the first entities."""
     names = dataset.vocabulary.entities
     shown = ", ".join(names.name(entity) for entity in entities[:8].tolist())
     return shown + (", …" if len(entities) > 8 else "")

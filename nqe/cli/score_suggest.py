@@ -1,4 +1,4 @@
-"""The commands `nqe score` and `nqe suggest`: how likely statements are, by a model."""
+"""The commands `nqe score` and `nqe suggest`: the probabilities of statements."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from nqe.cli.options import (
     JsonOption,
     RunArgument,
 )
-from nqe.cli.print_answers import answer_row, note_unseen, note_unseen_names
+from nqe.cli.print_answers import note_unseen, note_unseen_names, to_table_row
 
 if TYPE_CHECKING:
     from nqe.answering import StatementScore, Suggestion
@@ -32,7 +32,7 @@ def score(
     run: RunArgument,
     statement: Annotated[
         str,
-        typer.Argument(metavar="STATEMENT", help="One atom of names, as borders(France, Spain)."),
+        typer.Argument(metavar="STATEMENT", help="A statement such as borders(France, Spain)."),
     ],
     facts: FactsOption = "all",
     top: Annotated[int, typer.Option("--top", min=1, help="Alternatives to show per slot.")] = 5,
@@ -41,11 +41,11 @@ def score(
     device: DeviceOption = "auto",
     as_json: JsonOption = False,
 ) -> None:
-    """Tell how likely a statement is, and what else its slots might hold (Python: nqe.score).
+    """Show how likely a statement is, and alternatives for its slots (Python: nqe.score).
 
     Example: nqe score atlas.run 'borders(France, Spain)'
 
-    The probability is the model's alone, whether a fact states it or not.
+    The probability comes from the model alone, even if a fact states the statement.
     """
     from nqe.answering import score as score_statement
 
@@ -78,11 +78,11 @@ def suggest(
     from nqe.answering import suggest as suggest_statements
 
     answerer = open_run(run, graph, facts, device)
-    number = answerer.graph.vocabulary.entities.numbered(entity)
-    only = find_among(answerer, among)
-    found = suggest_statements(answerer, number, relation=relation, top=top, among=only)
+    number = answerer.graph.vocabulary.entities.to_number(entity)
+    allowed = find_among(answerer, among)
+    found = suggest_statements(answerer, number, relation=relation, top=top, among=allowed)
     note_calibration(run, answerer)
-    about = answerer.entity_answer(number, 1.0, known=True)
+    about = answerer.make_answer(number, 1.0, known=True)
     if as_json:
         data = {"entity": about.id, "suggestions": [one.to_json() for one in found]}
         printing.json_block(data)
@@ -90,8 +90,8 @@ def suggest(
         _show_suggestions(found)
     if not found:
         note_unseen([about])
-        where = "" if among is None else " among what --among gives"
-        printing.note(f"no suggestion: nothing that is not stated is possible{where}")
+        where = "" if among is None else " among the answers of --among"
+        printing.note(f"no suggestion: no statement that is not stated is possible{where}")
 
 
 def _show_score(found: StatementScore) -> None:
@@ -99,8 +99,8 @@ def _show_score(found: StatementScore) -> None:
     printing.say(f"{found.statement}  {printing.chance(found.probability)}  {stated}")
     rows = []
     for slot in found.slots:
-        rows.append((slot.slot, f"rank {slot.rank:,}", *answer_row(slot.answer)))
-        rows += [(slot.slot, "instead", *answer_row(one)) for one in slot.alternatives]
+        rows.append((slot.slot, f"rank {slot.rank:,}", *to_table_row(slot.answer)))
+        rows += [(slot.slot, "instead", *to_table_row(answer)) for answer in slot.alternatives]
     printing.table(("slot", "", "id", "label", "probability", "known by"), rows)
     note_unseen_names(found.unseen)
 

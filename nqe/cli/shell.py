@@ -1,4 +1,4 @@
-"""The command `nqe shell`: questions one after another, with completion and history."""
+"""The command `nqe shell`: an interactive prompt with completion and history."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from nqe.answering import Answerer
     from nqe.graph.vocabulary import Vocabulary
 
-HELP = """Ask a query, as ?x: borders(?x, France) and not speaks(?x, German)
+HELP = """Ask a query such as ?x: borders(?x, France) and not speaks(?x, German)
   steps QUERY   also show every step
-  proof QUERY   show what the facts alone give, and why each is an answer
+  proof QUERY   show the exact answers and why each is one
   why QUERY     explain the best answer of a RUN
-  plan QUERY    show how it is answered
+  plan QUERY    show the steps that answer the query
   help, quit"""
-WORDS = ("steps", "proof", "why", "plan")
+COMMANDS = ("steps", "proof", "why", "plan")
 LEAVE = ("quit", "exit")
 
 
@@ -41,7 +41,7 @@ def shell(
     graph: GraphOption = None,
     device: DeviceOption = "auto",
 ) -> None:
-    """Ask questions one after another, with completion and history.
+    """Ask questions at an interactive prompt, with completion and history.
 
     Example: nqe shell atlas
     """
@@ -52,24 +52,24 @@ def shell(
     if answerer.has_model:
         note_calibration(place, answerer)
     printing.note(f"{place}: {len(answerer.graph):,} facts. `help` for help, Ctrl-D to leave.")
-    for line in _lines(answerer):
+    for line in _read_lines(answerer):
         if line in LEAVE:
             return
         if line:
-            answer(line, answerer)
+            run_line(line, answerer)
 
 
-def answer(line: str, answerer: Answerer) -> None:
-    """Do what one line says; an error is shown and the shell goes on."""
+def run_line(line: str, answerer: Answerer) -> None:
+    """Run one line; an error is printed, and the shell goes on."""
     word, _, query = line.partition(" ")
     try:
-        if word == "help" or (word in WORDS and not query):
+        if word == "help" or (word in COMMANDS and not query):
             printing.say(HELP)
         elif word == "plan":
             _show_plan(query, answerer.graph.vocabulary)
         elif word == "why":
             printing.say(str(answerer.explain(query)))
-        elif word in WORDS:
+        elif word in COMMANDS:
             _ask(query, answerer, steps=word == "steps", proof=word == "proof")
         else:
             _ask(line, answerer)
@@ -95,8 +95,8 @@ def _show_plan(query: str, vocabulary: Vocabulary) -> None:
     printing.say(draw_text(plan, vocabulary))
 
 
-def _lines(answerer: Answerer) -> Iterator[str]:
-    """The lines that a person types, or those of a pipe, stripped."""
+def _read_lines(answerer: Answerer) -> Iterator[str]:
+    """Yield the lines that a person types, or those of a pipe, stripped."""
     if not sys.stdin.isatty():
         yield from (line.strip() for line in sys.stdin)
         return
@@ -106,7 +106,7 @@ def _lines(answerer: Answerer) -> Iterator[str]:
 
     session: PromptSession[str] = PromptSession(
         history=FileHistory(str(_history_file())),
-        completer=name_completer(answerer.graph.vocabulary),
+        completer=make_completer(answerer.graph.vocabulary),
         auto_suggest=AutoSuggestFromHistory(),
         complete_while_typing=False,
     )
@@ -119,8 +119,8 @@ def _lines(answerer: Answerer) -> Iterator[str]:
             return
 
 
-def name_completer(vocabulary: Vocabulary) -> Completer:
-    """Completes relations where a relation stands, and entities inside brackets, by label."""
+def make_completer(vocabulary: Vocabulary) -> Completer:
+    """Make a completer of relation names, and of entity names inside brackets."""
     from prompt_toolkit.completion import CompleteEvent, Completer, Completion
     from prompt_toolkit.document import Document
 
@@ -132,16 +132,16 @@ def name_completer(vocabulary: Vocabulary) -> Completer:
             document: Document,
             complete_event: CompleteEvent,  # noqa: ARG002
         ) -> Iterator[Completion]:
-            for one in complete(document.text_before_cursor, vocabulary):
-                start = -one.replaces
-                meta = one.description or None
-                yield Completion(one.text, start, display=one.name, display_meta=meta)
+            for option in complete(document.text_before_cursor, vocabulary):
+                start = -option.replaces
+                meta = option.description or None
+                yield Completion(option.text, start, display=option.name, display_meta=meta)
 
     return NameCompleter()
 
 
 def _history_file() -> Path:
-    """In NQE_HOME, by default a folder under the user's cache."""
+    """The history file, in NQE_HOME or by default in the user's cache folder."""
     default = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "nqe"
     home = Path(os.environ.get("NQE_HOME", default))
     home.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""The command `nqe train`."""
+"""The command `nqe train`: train a model and calibrate it."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def _read_settings(
     output: str, config: str | None, assignments: list[str], resume: bool
 ) -> RunSettings | None:
     """Return the settings of the file and of --set; None if neither is given."""
-    from nqe.settings import RunSettings, assigned, read_settings, run_settings
+    from nqe.settings import RunSettings, build_run_settings, parse_assignment, read_settings
 
     if not (config or assignments):
         return None
@@ -102,7 +102,7 @@ def _read_settings(
     if config:
         settings = read_settings(config, settings)
     for text in assignments:
-        settings = run_settings(assigned(text), f"--set {text}", settings)
+        settings = build_run_settings(parse_assignment(text), f"--set {text}", settings)
     return settings
 
 
@@ -119,7 +119,7 @@ def _print_result(result: TrainResult) -> None:
     printing.say(f"{result.folder}: {result.steps:,} steps in {minutes:.1f} minutes{best}")
     if result.steps and not result.new_steps:
         printing.note(
-            "the run was complete already; to train on, raise train.epochs, .steps or .minutes"
+            "the run was already complete; to continue, raise train.epochs, .steps or .minutes"
         )
     if result.calibrated is not None:
         before, after = result.calibrated.before.error, result.calibrated.after.error

@@ -37,6 +37,8 @@ def compare(
     reports belong to, or of the one named by `benchmark`.
     """
     metric = choose(METRICS, measure, "measure")
+    if not reports:
+        raise NqeError("there are no reports to compare; give at least one")
     if published and measure != "mrr":
         raise NqeError(f"no {measure} is published; compare by mrr, or leave out --published")
     _check_same_queries(reports)

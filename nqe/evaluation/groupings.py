@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -55,7 +55,7 @@ def _by_number(column: Integers) -> Iterator[tuple[int, Integers]]:
         yield value, np.flatnonzero(column == value)
 
 
-GROUPINGS: Mapping[str, Grouping] = {
+GROUPINGS: dict[str, Grouping] = {
     "shape": _by_shape,
     "slot": _by_slot,
     "arity": _by_arity,

@@ -55,7 +55,7 @@ def _index(mean_rank: Floats, expected: Floats) -> Floats:
     return np.where(others > 0, 1 - (mean_rank - 1) / np.where(others > 0, others, 1), 0.0)
 
 
-METRICS: Mapping[str, Metric] = {
+METRICS: dict[str, Metric] = {
     "mrr": Metric("MRR", _reciprocal),
     "hits@1": Metric("Hits@1", partial(_at_most, 1)),
     "hits@3": Metric("Hits@3", partial(_at_most, 3)),

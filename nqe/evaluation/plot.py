@@ -9,15 +9,15 @@ from nqe.evaluation.groupings import OF_QUERIES
 from nqe.evaluation.metrics import Metrics
 from nqe.evaluation.report import Report
 from nqe.evaluation.result_tables import LABELS, describe_split
-from nqe.figures import new_figure, picture_form
+from nqe.figures import choose_picture_format, create_figure
 
 
 def plot(report: Report, path: Path, by: Sequence[str] = OF_QUERIES) -> None:
     """Draw bars of MRR in percent with bootstrap intervals, one chart per grouping."""
-    form = picture_form(path)
+    form = choose_picture_format(path)
     charts = {name: report.group(name) for name in by if report.group(name)}
     widths = [max(3, len(chart)) for chart in charts.values()]
-    figure = new_figure(1 + 0.45 * sum(widths), 3.6)
+    figure = create_figure(1 + 0.45 * sum(widths), 3.6)
     axes = figure.subplots(1, len(charts), squeeze=False, sharey=True, width_ratios=widths)
     for axis, (name, chart) in zip(axes[0], charts.items(), strict=True):
         shares = [100 * metrics.mrr for metrics in chart.values()]

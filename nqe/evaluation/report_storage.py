@@ -106,9 +106,12 @@ def _check_version(path: Path, data: dict[str, Any]) -> None:
         case (2, _) | (1, "queries"):
             return
         case (1, "link-prediction"):
-            dataset = data.get("report", {}).get("dataset", "DATASET")
-            split = data.get("report", {}).get("split", "test")
-            again = f"nqe evaluate {path.parent.parent} {dataset} --link-prediction --split {split}"
+            report = data.get("report")
+            about = report if isinstance(report, dict) else {}
+            again = (
+                f"nqe evaluate {path.parent.parent} {about.get('dataset', 'DATASET')} "
+                f"--link-prediction --split {about.get('split', 'test')}"
+            )
             raise StorageError(
                 f"{path}: written by an older nqe (format version 1); "
                 f"create it again with `{again}`"

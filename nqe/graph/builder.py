@@ -1,4 +1,4 @@
-"""Collects facts written in words into numbered columns."""
+"""Builds a data set from facts given by id: numbers the ids and collects the facts in columns."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from nqe.graph.vocabulary import Names, Vocabulary
 
 
 class Numbering(dict[str, int]):
-    """Gives each id a number as it comes, and at the end the numbers of the sorted ids."""
+    """Numbers ids in the order they appear; at the end, in the order of the sorted ids."""
 
     def __init__(self, kind: str) -> None:
         super().__init__()
@@ -27,13 +27,13 @@ class Numbering(dict[str, int]):
         self[name] = number = len(self)
         return number
 
-    def forget(self, count: int) -> None:
-        """Keep the first `count` ids alone."""
+    def truncate(self, count: int) -> None:
+        """Keep only the first `count` ids."""
         while len(self) > count:
             self.popitem()
 
     def finish(self) -> tuple[Names, Integers]:
-        """The names in the order of their ids, and each old number's new one."""
+        """The names in the order of their ids, and the new number of each old number."""
         ids = sorted(self)
         new_numbers = np.empty(len(ids), dtype=np.int64)
         new_numbers[[self[name] for name in ids]] = np.arange(len(ids))
@@ -41,7 +41,7 @@ class Numbering(dict[str, int]):
 
 
 def check_id(name: str, kind: str) -> None:
-    """Refuse an id that no text format could carry."""
+    """Refuse an id that a text format could not hold."""
     if not name:
         raise InputError(f"an empty {kind} id; give it a name or drop the statement")
     if name != name.strip() or not (name.isprintable() or _is_text(name)):
@@ -51,13 +51,13 @@ def check_id(name: str, kind: str) -> None:
 
 
 def _is_text(name: str) -> bool:
-    """Whether no control character, line break, lone surrogate or byte-order mark is in it."""
-    # Other letters that Python calls unprintable are meant: joiners in Persian, new emoji.
+    """Whether it has no control character, line break, lone surrogate or byte-order mark."""
+    # Other characters that Python calls unprintable are allowed: joiners in Persian, new emoji.
     return "\ufeff" not in name and not {"Cc", "Cs", "Zl", "Zp"} & set(map(category, name))
 
 
 class FactCollector:
-    """The facts of one split, as they come."""
+    """Collects the facts of one split."""
 
     def __init__(self, entity: Numbering, relation: Numbering) -> None:
         self._entity, self._relation = entity, relation
@@ -66,48 +66,48 @@ class FactCollector:
         self._lengths: list[int] = []
 
     def add(self, fact: Fact) -> None:
-        """Take one fact; nothing of it is kept when an id is refused."""
+        """Add a fact; if one of its ids is refused, nothing is added."""
         entity, relation = self._entity, self._relation
-        known = len(entity), len(relation)
+        counts = len(entity), len(relation)
         try:
             main = (entity[fact.subject], relation[fact.relation], entity[fact.object])
             pairs = [number for a, v in fact.qualifiers for number in (relation[a], entity[v])]
         except InputError:
-            entity.forget(known[0])
-            relation.forget(known[1])
+            entity.truncate(counts[0])
+            relation.truncate(counts[1])
             raise
         self._main += main
         self._pairs += pairs
         self._lengths.append(len(fact.qualifiers))
 
-    def columns(self) -> Facts:
-        """What was taken, in the order and with the numbers it came."""
+    def to_columns(self) -> Facts:
+        """The facts in the order they were added, with the numbers that their ids had then."""
         main = np.array(self._main, dtype=np.int64).reshape(-1, 3)
         pairs = np.array(self._pairs, dtype=np.int64).reshape(-1, 2)
-        starts = offsets(np.array(self._lengths, dtype=np.int64))
+        offset = offsets(np.array(self._lengths, dtype=np.int64))
         once = np.ones(len(main), dtype=np.int64)
-        return Facts(main[:, 0], main[:, 1], main[:, 2], starts, pairs[:, 0], pairs[:, 1], once)
+        return Facts(main[:, 0], main[:, 1], main[:, 2], offset, pairs[:, 0], pairs[:, 1], once)
 
 
 class DatasetBuilder:
-    """Collects facts of several splits over one vocabulary."""
+    """Collects the facts of several splits over one vocabulary."""
 
     def __init__(self) -> None:
         self._entity, self._relation = Numbering("entity"), Numbering("relation")
         self._splits: dict[str, FactCollector] = {}
 
     def split(self, name: str) -> FactCollector:
-        """Where the facts of a split go."""
+        """The collector of a split's facts."""
         if name not in self._splits:
             self._splits[name] = FactCollector(self._entity, self._relation)
         return self._splits[name]
 
     def finish(self) -> tuple[Vocabulary, dict[str, Facts]]:
-        """The vocabulary and each split's canonical facts."""
+        """The vocabulary, and the canonical facts of each split."""
         entities, entity_numbers = self._entity.finish()
         relations, relation_numbers = self._relation.finish()
         facts = {
-            name: collector.columns().renumbered(entity_numbers, relation_numbers).canonical()
+            name: collector.to_columns().renumber(entity_numbers, relation_numbers).to_canonical()
             for name, collector in self._splits.items()
         }
         return Vocabulary(entities, relations), facts

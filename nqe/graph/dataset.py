@@ -12,7 +12,7 @@ from nqe.graph import storage
 from nqe.graph.builder import DatasetBuilder
 from nqe.graph.fact import Fact
 from nqe.graph.fact_columns import Facts, concatenate
-from nqe.graph.fingerprint import fingerprint
+from nqe.graph.fingerprint import compute_fingerprint
 from nqe.graph.graph import Graph
 from nqe.graph.vocabulary import Description, Vocabulary
 
@@ -66,7 +66,7 @@ class Dataset:
     @cached_property
     def fingerprint(self) -> str:
         """A hash that is equal exactly for equal ids and facts; labels do not count."""
-        return fingerprint(self.vocabulary, self.splits)
+        return compute_fingerprint(self.vocabulary, self.splits)
 
     def split(self, name: str) -> Graph:
         """One split as a graph."""
@@ -103,7 +103,7 @@ class Dataset:
 
     def held_out(self, split: str) -> Facts:
         """The facts of a split that are not known; a fact that stands in two splits is known."""
-        return self.split(split).facts.subtract(self.known_for(split).facts)
+        return self._facts(split).subtract(self.known_for(split).facts)
 
     def describe(self, descriptions: Mapping[str, Description]) -> Dataset:
         """The same data set with labels, descriptions and aliases added."""
@@ -140,10 +140,10 @@ class Dataset:
         return {}
 
     def _join(self, names: tuple[str, ...]) -> Graph:
-        """The facts of these splits, each once; the graphs are kept, so their indexes are too."""
+        """The facts of the given splits, each once; kept, so that its index is built once."""
         if names not in self._joined:
             tables = [self._facts(name) for name in names]
-            facts = tables[0] if len(tables) == 1 else concatenate(tables).canonical()
+            facts = tables[0] if len(tables) == 1 else concatenate(tables).to_canonical()
             self._joined[names] = Graph(self.vocabulary, facts)
         return self._joined[names]
 

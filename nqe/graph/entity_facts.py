@@ -1,4 +1,4 @@
-"""What a person sees of one entity: its facts from every slot, and names that fit a text."""
+"""Facts with labels, and all facts of one entity by the slot that it is in."""
 
 from __future__ import annotations
 
@@ -6,12 +6,11 @@ from dataclasses import dataclass
 
 from nqe.graph.fact import Fact, Qualifier
 from nqe.graph.fact_source import FactSource
-from nqe.graph.vocabulary import Names, Vocabulary
 
 
 @dataclass(frozen=True)
-class Words:
-    """A fact in labels, its parts in the order of the fact in ids."""
+class FactLabels:
+    """The labels of a fact's parts, with its qualifiers in the order that the fact has them."""
 
     subject: str
     relation: str
@@ -26,15 +25,15 @@ class Words:
 
 @dataclass(frozen=True)
 class LabelledFact:
-    """A fact in ids and the same in labels."""
+    """A fact in ids, and its labels."""
 
     ids: Fact
-    labels: Words
+    labels: FactLabels
 
 
 @dataclass(frozen=True)
-class Portrait:
-    """An entity with its facts by the slot it stands in; one in two slots stands in both lists."""
+class EntityFacts:
+    """An entity and its facts by the slot that it is in; a fact may be in several lists."""
 
     id: str
     label: str | None
@@ -45,26 +44,15 @@ class Portrait:
     as_value: tuple[LabelledFact, ...]
 
 
-@dataclass(frozen=True)
-class FoundName:
-    """A name that fits a text, and how it was found."""
-
-    kind: str
-    id: str
-    label: str | None
-    description: str | None
-    how: str
-
-
-def portrait(source: FactSource, entity: int) -> Portrait:
+def collect_entity_facts(source: FactSource, entity: int) -> EntityFacts:
     """The facts of an entity, sorted by relation and labels."""
     names = source.vocabulary.entities
     name = names.ids[entity]
     facts = sorted(
-        (labelled(source, row) for row in source.mentions(entity).tolist()),
+        (label_fact(source, row) for row in source.mentions(entity).tolist()),
         key=lambda fact: (fact.labels.relation, fact.labels.subject, fact.labels.object),
     )
-    return Portrait(
+    return EntityFacts(
         name,
         names.labels[entity],
         names.descriptions[entity],
@@ -75,27 +63,14 @@ def portrait(source: FactSource, entity: int) -> Portrait:
     )
 
 
-def labelled(source: FactSource, row: int) -> LabelledFact:
-    """One fact in ids and in labels."""
+def label_fact(source: FactSource, row: int) -> LabelledFact:
+    """The fact of one row, in ids and in labels."""
     entities, relations = source.vocabulary.entities, source.vocabulary.relations
     fact = source.fact(row)
-    words = Words(
+    labels = FactLabels(
         entities.label_of(fact.subject),
         relations.label_of(fact.relation),
         entities.label_of(fact.object),
         tuple((relations.label_of(a), entities.label_of(value)) for a, value in fact.qualifiers),
     )
-    return LabelledFact(fact, words)
-
-
-def found_names(vocabulary: Vocabulary, text: str, limit: int) -> list[FoundName]:
-    """Relations and entities that a text may mean, best first of each kind."""
-    return [
-        FoundName(names.kind, names.ids[n], names.labels[n], names.descriptions[n], how)
-        for names in (vocabulary.relations, vocabulary.entities)
-        for n, how in _search(names, text, limit)
-    ]
-
-
-def _search(names: Names, text: str, limit: int) -> list[tuple[int, str]]:
-    return [(hit.number, hit.how) for hit in names.search(text, limit)]
+    return LabelledFact(fact, labels)

@@ -1,4 +1,4 @@
-"""Sets of entities, whose complements stay symbolic."""
+"""Sets of entities whose complements are kept as complements, not listed."""
 
 from __future__ import annotations
 
@@ -9,33 +9,33 @@ import numpy as np
 
 from nqe.graph.arrays import Booleans, Integers
 
-# Up to so many values Python's own set is quicker than array operations.
+# Up to this many values, Python's own set is faster than array operations.
 SHORT = 16
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class EntitySet:
-    """Sorted entity numbers; `inverted` means all entities but these."""
+    """Sorted entity numbers; `inverted` means all entities except these."""
 
     members: Integers
     inverted: bool = False
 
     @classmethod
     def of(cls, members: Iterable[int]) -> EntitySet:
-        """The set of these entities."""
+        """The set of the given entities."""
         return cls(np.array(sorted(set(members)), dtype=np.int64))
 
     @classmethod
     def everything(cls) -> EntitySet:
-        """Every entity."""
+        """The set of all entities."""
         return cls(np.zeros(0, dtype=np.int64), inverted=True)
 
-    def size(self, entity_count: int) -> int:
-        """How many entities it holds among so many."""
+    def count_members(self, entity_count: int) -> int:
+        """How many of the entities 0 to `entity_count` - 1 are in the set."""
         return entity_count - len(self.members) if self.inverted else len(self.members)
 
-    def listed(self, entity_count: int) -> Integers:
-        """Its entities in ascending order."""
+    def to_array(self, entity_count: int) -> Integers:
+        """Those of the entities 0 to `entity_count` - 1 that are in the set, in ascending order."""
         if not self.inverted:
             return self.members
         outside = np.ones(entity_count, dtype=bool)
@@ -53,7 +53,7 @@ class EntitySet:
         return bool(self.contains(np.array([entity]))[0])
 
     def complement(self) -> EntitySet:
-        """All entities but these."""
+        """All entities that are not in this set."""
         return EntitySet(self.members, not self.inverted)
 
     def __and__(self, other: EntitySet) -> EntitySet:
@@ -61,15 +61,15 @@ class EntitySet:
             return EntitySet(self.members[other.contains(self.members)])
         if not other.inverted:
             return EntitySet(other.members[self.contains(other.members)])
-        return EntitySet(_union(self.members, other.members), inverted=True)
+        return EntitySet(_unite(self.members, other.members), inverted=True)
 
     def __or__(self, other: EntitySet) -> EntitySet:
         if self.inverted or other.inverted:
             return (self.complement() & other.complement()).complement()
-        return EntitySet(_union(self.members, other.members))
+        return EntitySet(_unite(self.members, other.members))
 
     def __eq__(self, other: object) -> bool:
-        """Whether both are written alike; a set and its listed double complement are not."""
+        """Whether both have the same members and both or neither are inverted."""
         if not isinstance(other, EntitySet):
             return NotImplemented
         return self.inverted == other.inverted and np.array_equal(self.members, other.members)
@@ -78,15 +78,15 @@ class EntitySet:
 
 
 def sorted_contains(sorted_values: Integers, values: Integers) -> Booleans:
-    """For each value, whether it is among the sorted ones (of which there is at least one)."""
-    # A value beyond the last is clipped to the last, which it does not equal.
+    """For each value, whether it is among the sorted values, which must not be empty."""
+    # A value after the last one is clipped to the last position, whose value it does not equal.
     places = sorted_values.searchsorted(values)
     found: Booleans = sorted_values.take(places, mode="clip") == values
     return found
 
 
 def distinct(values: Integers) -> Integers:
-    """The values, sorted, each once: `np.unique` without its overhead on short arrays."""
+    """The distinct values in ascending order: `np.unique`, but faster on short arrays."""
     if len(values) < 2:
         return values
     if len(values) <= SHORT:
@@ -98,5 +98,5 @@ def distinct(values: Integers) -> Integers:
     return ordered[new]
 
 
-def _union(one: Integers, other: Integers) -> Integers:
-    return distinct(np.concatenate([one, other]))
+def _unite(first: Integers, second: Integers) -> Integers:
+    return distinct(np.concatenate([first, second]))

@@ -1,4 +1,4 @@
-"""A fact as a person reads and writes it."""
+"""A fact as a person reads and writes it: a triple of ids with qualifiers."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ class Fact:
     qualifiers: tuple[Qualifier, ...] = ()
 
     def __post_init__(self) -> None:
-        # Sorted, so that facts that differ in the order of their qualifiers alone are equal.
+        # Sorted, so that facts are equal whatever the order their qualifiers are given in.
         if len(self.qualifiers) > 1:
             object.__setattr__(self, "qualifiers", tuple(sorted(self.qualifiers)))
 
     @property
     def arity(self) -> int:
-        """How many entities the fact holds."""
+        """The number of entities in the fact."""
         return 2 + len(self.qualifiers)
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""Facts of any arity in columns of numbers, in one canonical order."""
+"""Facts of any arity as columns of numbers, in one canonical order."""
 
 from __future__ import annotations
 
@@ -9,15 +9,17 @@ from functools import cached_property
 import numpy as np
 
 from nqe.graph.arrays import Integers
-from nqe.graph.ragged import offsets, ranges
+from nqe.graph.ragged import Ragged, offsets, ranges
 
 
 @dataclass(frozen=True, eq=False)
 class Facts:
-    """Columns with a row a fact; a row's qualifiers are those from its offset to the next one.
+    """Columns with one row per fact, and columns with one row per qualifier.
 
-    Build them with `canonical`: qualifiers sorted within a fact, facts sorted by arity and then
-    by their numbers, duplicates merged and counted. So equal contents are equal arrays.
+    The qualifiers of fact i are the rows from `offset[i]` up to `offset[i + 1]`. Facts are kept in
+    the form that `to_canonical` gives: qualifiers are sorted within a fact, facts are sorted by
+    arity and then by their numbers, and duplicates are merged and counted. So tables with the same
+    facts are equal arrays.
     """
 
     subject: Integers  # (facts,)
@@ -26,7 +28,13 @@ class Facts:
     offset: Integers  # (facts + 1,)
     attribute: Integers  # (qualifiers,)
     value: Integers  # (qualifiers,)
-    count: Integers  # (facts,) how often the source states it
+    count: Integers  # (facts,) how often the source states the fact
+
+    @classmethod
+    def empty(cls) -> Facts:
+        """A table without facts."""
+        none = np.zeros(0, dtype=np.int64)
+        return cls(none, none, none, np.zeros(1, dtype=np.int64), none, none, none)
 
     def __len__(self) -> int:
         return len(self.subject)
@@ -36,37 +44,41 @@ class Facts:
 
     @cached_property
     def qualifier_count(self) -> Integers:
-        """How many qualifiers each fact has."""
+        """The number of qualifiers of each fact."""
         return np.diff(self.offset)
 
     @cached_property
     def qualifier_fact(self) -> Integers:
-        """The fact each qualifier belongs to."""
+        """The fact that each qualifier belongs to."""
         return np.repeat(np.arange(len(self)), self.qualifier_count)
 
     def row(self, number: int) -> tuple[int, int, int, list[tuple[int, int]]]:
-        """One fact as numbers."""
+        """One fact as numbers: subject, relation, object, and (attribute, value) pairs."""
         start, end = int(self.offset[number]), int(self.offset[number + 1])
         pairs = zip(self.attribute[start:end].tolist(), self.value[start:end].tolist(), strict=True)
         main = (self.subject[number], self.relation[number], self.object[number])
         return int(main[0]), int(main[1]), int(main[2]), list(pairs)
 
-    def take(self, rows: Integers) -> Facts:
-        """The facts of these rows, in this order."""
+    def find_qualifiers(self, rows: Integers) -> Ragged:
+        """For each of the given facts, where its qualifiers are in `attribute` and `value`."""
         lengths = self.qualifier_count[rows]
-        qualifiers = ranges(self.offset[rows], lengths)
+        return Ragged(offsets(lengths), ranges(self.offset[rows], lengths))
+
+    def take(self, rows: Integers) -> Facts:
+        """The facts of the given rows, in the given order."""
+        qualifiers = self.find_qualifiers(rows)
         return Facts(
             self.subject[rows],
             self.relation[rows],
             self.object[rows],
-            offsets(lengths),
-            self.attribute[qualifiers],
-            self.value[qualifiers],
+            qualifiers.offset,
+            self.attribute[qualifiers.values],
+            self.value[qualifiers.values],
             self.count[rows],
         )
 
-    def renumbered(self, entities: Integers, relations: Integers) -> Facts:
-        """The same facts, entity e called entities[e] and relation r called relations[r]."""
+    def renumber(self, entities: Integers, relations: Integers) -> Facts:
+        """The same facts with entity e renamed to entities[e] and relation r to relations[r]."""
         return Facts(
             entities[self.subject],
             relations[self.relation],
@@ -77,11 +89,11 @@ class Facts:
             self.count,
         )
 
-    def canonical(self) -> Facts:
+    def to_canonical(self) -> Facts:
         """The same facts in canonical order, each once."""
-        sorted_pairs = self._with_sorted_qualifiers()
+        facts = self._sort_qualifiers()
         arities = np.unique(self.qualifier_count)
-        return concatenate([sorted_pairs._one_arity(int(arity)) for arity in arities])
+        return concatenate([facts._merge_one_arity(int(arity)) for arity in arities])
 
     def subtract(self, other: Facts) -> Facts:
         """The facts that `other` does not have, however often either states them.
@@ -89,12 +101,12 @@ class Facts:
         Both must be canonical.
         """
         here, there = np.full(len(self), 1), np.full(len(other), 2)
-        both = [replace(self, count=here), replace(other, count=there)]
-        origin = concatenate(both).canonical().count  # 1 only in self, 2 only in other, 3 in both
+        both = concatenate([replace(self, count=here), replace(other, count=there)])
+        origin = both.to_canonical().count  # 1 only in self, 2 only in other, 3 in both
         return self.take(np.flatnonzero(origin[origin != 2] == 1))
 
     def equals(self, other: Facts) -> bool:
-        """Whether both hold the same facts, as often."""
+        """Whether both hold the same facts, each stated as often."""
         return all(np.array_equal(mine, theirs) for mine, theirs in zip(self, other, strict=True))
 
     def __iter__(self) -> Iterator[Integers]:
@@ -102,20 +114,12 @@ class Facts:
         yield from (self.subject, self.relation, self.object)
         yield from (self.offset, self.attribute, self.value, self.count)
 
-    def _with_sorted_qualifiers(self) -> Facts:
+    def _sort_qualifiers(self) -> Facts:
         order = np.lexsort((self.value, self.attribute, self.qualifier_fact))
-        return Facts(
-            self.subject,
-            self.relation,
-            self.object,
-            self.offset,
-            self.attribute[order],
-            self.value[order],
-            self.count,
-        )
+        return replace(self, attribute=self.attribute[order], value=self.value[order])
 
-    def _one_arity(self, qualifier_count: int) -> Facts:
-        """The facts with so many qualifiers, sorted, duplicates merged."""
+    def _merge_one_arity(self, qualifier_count: int) -> Facts:
+        """The facts with the given number of qualifiers, sorted, with duplicates merged."""
         facts = self.take(np.flatnonzero(self.qualifier_count == qualifier_count))
         pairs = np.stack([facts.attribute, facts.value]).reshape(2, -1, max(qualifier_count, 1))
         columns = [facts.subject, facts.relation, facts.object]
@@ -126,22 +130,15 @@ class Facts:
         for column in columns:
             new[1:] |= np.diff(column[order]) != 0
         firsts = np.flatnonzero(new)
-        unique = facts.take(order[firsts])
         counts = np.add.reduceat(facts.count[order], firsts)
-        return replace(unique, count=counts)
+        return replace(facts.take(order[firsts]), count=counts)
 
 
 def concatenate(tables: Iterable[Facts]) -> Facts:
-    """The rows of all tables, one table after another, as they stand."""
+    """The rows of all tables, one table after another, without merging duplicates."""
     tables = list(tables)
     if not tables:
-        return empty()
+        return Facts.empty()
     columns = [np.concatenate(parts) for parts in zip(*tables, strict=True)]
     columns[3] = offsets(np.concatenate([table.qualifier_count for table in tables]))
     return Facts(*columns)
-
-
-def empty() -> Facts:
-    """No facts."""
-    nothing = np.zeros(0, dtype=np.int64)
-    return Facts(nothing, nothing, nothing, np.zeros(1, dtype=np.int64), nothing, nothing, nothing)

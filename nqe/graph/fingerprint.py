@@ -1,4 +1,4 @@
-"""The fingerprint of a data set's content: ids and facts, whatever their order in the source."""
+"""The fingerprint of a data set: a hash of its ids and facts that ignores their order in files."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from nqe.graph.fact_columns import Facts
 from nqe.graph.vocabulary import Vocabulary
 
 
-def fingerprint(vocabulary: Vocabulary, splits: Mapping[str, Facts]) -> str:
-    """A short hash; facts are canonical, so that equal content is equal bytes."""
+def compute_fingerprint(vocabulary: Vocabulary, splits: Mapping[str, Facts]) -> str:
+    """A short hash; as facts are canonical, equal contents have equal bytes."""
     digest = sha256()
     for names in (vocabulary.entities, vocabulary.relations):
         digest.update(f"{names.kind} {len(names)}\n".encode())

@@ -1,10 +1,12 @@
-"""A graph: a vocabulary, facts in columns, and their index."""
+"""A graph in memory: a vocabulary, the facts in columns, and the index that matches patterns."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+
+import numpy as np
 
 from nqe.errors import NqeError
 from nqe.graph.arrays import Integers
@@ -28,7 +30,7 @@ class Graph:
 
     @classmethod
     def of(cls, facts: Iterable[Fact]) -> Graph:
-        """A graph of facts written in words."""
+        """A graph of facts given by ids."""
         builder = DatasetBuilder()
         collector = builder.split("all")
         for fact in facts:
@@ -38,17 +40,17 @@ class Graph:
 
     @property
     def entity_count(self) -> int:
-        """How many entities the vocabulary has."""
+        """The number of entities in the vocabulary."""
         return len(self.vocabulary.entities)
 
     @property
     def relation_count(self) -> int:
-        """How many relations the vocabulary has, attributes included."""
+        """The number of relations in the vocabulary, attributes included."""
         return len(self.vocabulary.relations)
 
     @cached_property
     def index(self) -> Index:
-        """The facts sorted by what stands where."""
+        """The facts by the entities in their slots."""
         return Index(self.facts, self.entity_count, self.relation_count)
 
     def __len__(self) -> int:
@@ -62,7 +64,7 @@ class Graph:
         return map(self.fact, range(len(self)))
 
     def __eq__(self, other: object) -> bool:
-        """Whether both have the same ids and the same facts, as often; labels do not count."""
+        """Whether both have the same ids and the same facts, stated as often."""
         if not isinstance(other, Graph):
             return NotImplemented
         return self.vocabulary.same_ids(other.vocabulary) and self.facts.equals(other.facts)
@@ -70,7 +72,7 @@ class Graph:
     __hash__ = None  # type: ignore[assignment]
 
     def fact(self, row: int) -> Fact:
-        """One fact, in ids."""
+        """The fact of one row, in ids."""
         entity, relation = self.vocabulary.entities.ids, self.vocabulary.relations.ids
         subject, main, object_, pairs = self.facts.row(row)
         qualifiers = tuple((relation[attribute], entity[value]) for attribute, value in pairs)
@@ -112,7 +114,7 @@ class Graph:
         return matches(self.index, pattern, max_bindings)
 
     def _check(self, pattern: Pattern) -> None:
-        """Refuse numbers that name nothing here, such as those of another graph."""
+        """Refuse numbers that are not in the vocabulary, such as those of another graph."""
         known = [slot for slot in pattern.slots if isinstance(slot, int)]
         relations = (pattern.relation, *pattern.attributes)
         if not all(0 <= number < self.relation_count for number in relations) or not all(
@@ -121,9 +123,8 @@ class Graph:
             raise NqeError(f"{pattern} names nothing in {self!r}; use numbers of its vocabulary")
 
     def mentions(self, entity: int) -> Integers:
-        """The rows of the facts that hold an entity in any slot, in ascending order."""
+        """The rows of the facts that have an entity in any slot, in ascending order."""
         facts = self.facts
-        in_main = (facts.subject == entity) | (facts.object == entity)
-        in_main[facts.qualifier_fact[facts.value == entity]] = True
-        rows: Integers = in_main.nonzero()[0]
-        return rows
+        found = (facts.subject == entity) | (facts.object == entity)
+        found[facts.qualifier_fact[facts.value == entity]] = True
+        return np.flatnonzero(found)

@@ -1,8 +1,9 @@
-"""The index of a graph: where to find the facts that have an entity in a place.
+"""The index of a graph: finds the facts that have an entity in a slot.
 
-A *column* is a place in facts of one relation: its subject, its object, or the value of one
-attribute. One sorted array of keys (column, entity) leads to the facts with that entity there.
-nqe/graph/match_one.py matches one pattern with it, nqe/graph/match_many.py many together.
+A *column* is a slot of the facts of one relation: the subject, the object, or the value of one
+attribute. A sorted array of keys, (column, entity) packed into one number, leads to the facts with
+that entity in that slot. nqe/graph/match_one.py matches one pattern with the index,
+nqe/graph/match_many.py many patterns together.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from nqe.graph.pattern import FIRST_QUALIFIER, Pattern
 
 
 class Index:
-    """The facts of a graph sorted by what stands where; immutable."""
+    """The rows of facts, sorted by the columns and entities that they have."""
 
     def __init__(self, facts: Facts, entity_count: int, relation_count: int) -> None:
         self.facts, self.entity_count, self.relation_count = facts, entity_count, relation_count
@@ -30,7 +31,7 @@ class Index:
         rows = np.arange(len(facts))
         self.keys = keys[order]  # (entries,) column * entity_count + entity
         self.rows = np.concatenate([rows, rows, facts.qualifier_fact])[order]  # (entries,)
-        # Python's bisect over a memory view is several times quicker than one searchsorted.
+        # For one key, Python's bisect over a memory view is several times faster than searchsorted.
         self._keys = memoryview(cast(Any, self.keys))
         column_count = 2 * relation_count + len(self.pairs)
         starts = self.keys.searchsorted(np.arange(column_count + 1) * entity_count)
@@ -39,15 +40,15 @@ class Index:
             pair: 2 * relation_count + i for i, pair in enumerate(self.pairs.tolist())
         }
 
-    def column(self, pattern: Pattern, slot: int) -> int | None:
-        """The column a slot stands for; None when no fact of the relation has that attribute."""
+    def find_column(self, pattern: Pattern, slot: int) -> int | None:
+        """The column of a pattern's slot; None if no fact of the relation has its attribute."""
         if slot < FIRST_QUALIFIER:
             return 2 * pattern.relation + slot
         attribute = pattern.attributes[slot - FIRST_QUALIFIER]
         return self._pair_columns.get(pattern.relation * self.relation_count + attribute)
 
-    def range(self, column: int, entity: int | None) -> tuple[int, int]:
-        """Where the entries of one entity in a column stand, or of all entities in it."""
+    def find_range(self, column: int, entity: int | None) -> tuple[int, int]:
+        """Where the entries of an entity in a column start and end; None means all entities."""
         first, last = self.column_start[column], self.column_start[column + 1]
         if entity is None:
             return first, last

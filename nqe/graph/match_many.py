@@ -1,4 +1,4 @@
-"""Matching many patterns at once: every step below works on all of them together."""
+"""Matches many patterns with the index of a graph; each array operation works on all of them."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from nqe.graph.index import Index
 from nqe.graph.pattern import FIRST_QUALIFIER, OBJECT, SUBJECT, Kind, Matches, Patterns
 from nqe.graph.ragged import offsets, ranges
 
-# So many candidate facts are held at a time: bounds memory, whatever the batch.
+# At most this many candidate facts exist at once, which bounds the memory for any batch.
 BLOCK = 4_000_000
 NOTHING = np.zeros(0, dtype=np.int64)
 _NEVER = np.iinfo(np.int64).max
 
 
 def match(index: Index, patterns: Patterns, max_bindings: int | None = None) -> Matches:
-    """Match all patterns; raises when one of them would look at more than `max_bindings` facts."""
-    work = _Work(index, patterns, max_bindings)
-    largest = int(work.cost.max(initial=0))
+    """Match all patterns; raises if one of them would look at more than `max_bindings` facts."""
+    matcher = _Matcher(index, patterns, max_bindings)
+    largest = int(matcher.cost.max(initial=0))
     if max_bindings is not None and largest > max_bindings:
         raise TooManyBindings(largest, max_bindings)
-    parts = [work.run(first, last) for first, last in _blocks(work.cost)]
+    parts = [matcher.run(first, last) for first, last in _split_blocks(matcher.cost)]
     match_keys = np.concatenate([NOTHING, *(keys for keys, _ in parts)])
     answer_keys = np.concatenate([NOTHING, *(keys for _, keys in parts)])
     return Matches(
@@ -36,30 +36,31 @@ def match(index: Index, patterns: Patterns, max_bindings: int | None = None) -> 
     )
 
 
-def _blocks(cost: Integers) -> Iterator[tuple[int, int]]:
-    """Runs of patterns whose candidates fit into one block; a larger pattern runs alone."""
+def _split_blocks(cost: Integers) -> Iterator[tuple[int, int]]:
+    """Ranges of patterns whose candidates fit into one block; a larger pattern is alone in its."""
     first, total = 0, 0
-    for number, one in enumerate(cost.tolist()):
-        if total and total + one > BLOCK:
+    for number, candidates in enumerate(cost.tolist()):
+        if total and total + candidates > BLOCK:
             yield first, number
             first, total = number, 0
-        total += one
+        total += candidates
     if first < len(cost):
         yield first, len(cost)
 
 
-class _Work:
-    """The patterns with everything worked out that does not depend on the candidate facts."""
+class _Matcher:
+    """The patterns, and everything about them that does not depend on the candidate facts."""
 
     def __init__(self, index: Index, patterns: Patterns, max_bindings: int | None) -> None:
         self.index, self.facts, self.patterns = index, index.facts, patterns
         self.max_bindings = max_bindings
+        _check_kinds(patterns.kind)
         slots = np.diff(patterns.first_slot)
         self.slot_pattern = np.repeat(np.arange(len(patterns)), slots)
         self.position = np.arange(len(self.slot_pattern)) - patterns.first_slot[self.slot_pattern]
         self.qualifier_count = slots - FIRST_QUALIFIER
         self.asked_slot = patterns.first_slot[:-1] + patterns.asked
-        self.range_slot, self.range_start, self.range_length = self._ranges()
+        self.range_slot, self.range_start, self.range_length = self._find_ranges()
         slot_cost = np.bincount(
             self.range_slot, weights=self.range_length, minlength=len(self.slot_pattern)
         ).astype(np.int64)
@@ -75,7 +76,7 @@ class _Work:
 
     @cached_property
     def column(self) -> Integers:
-        """The index's column of each slot; -1 when no fact has it."""
+        """The index's column of each slot; -1 if no fact has it."""
         index, patterns = self.index, self.patterns
         relation = patterns.relation[self.slot_pattern]
         column = 2 * relation + self.position
@@ -87,17 +88,17 @@ class _Work:
         column[qualifiers] = np.where(known, 2 * index.relation_count + places, -1)
         return column
 
-    def _ranges(self) -> tuple[Integers, Integers, Integers]:
-        """Ranges of the index's rows that hold each slot's facts: slot, start, length.
+    def _find_ranges(self) -> tuple[Integers, Integers, Integers]:
+        """Ranges of the index's entries that have each slot's facts: slot, start, length.
 
-        A slot with a set has a range a member where that is worth it, else the whole column.
+        A slot with a set has one range per member, or the whole column if that is not longer.
         """
         patterns, entity_count = self.patterns, self.index.entity_count
         known = patterns.kind == Kind.KNOWN
         first = self.column * entity_count + np.where(known, patterns.filler, 0)
         single = np.flatnonzero(patterns.kind != Kind.SET)
         widths = np.where(known, 1, entity_count)
-        single_ranges = self._lookup(single, first[single], widths[single])
+        single_ranges = self._find_keys(single, first[single], widths[single])
         least = np.full(len(patterns), _NEVER)
         np.minimum.at(least, self.slot_pattern[single], single_ranges[2])
         with_set = np.flatnonzero(patterns.kind == Kind.SET)
@@ -105,20 +106,21 @@ class _Work:
         sizes = np.diff(patterns.set_offset)[sets]
         listed = (patterns.inverted[sets] == 0) & (sizes < least[self.slot_pattern[with_set]])
         whole = with_set[~listed]
-        whole_ranges = self._lookup(whole, first[whole], np.full(len(whole), entity_count))
+        whole_ranges = self._find_keys(whole, first[whole], np.full(len(whole), entity_count))
         slots = np.repeat(with_set[listed], sizes[listed])
         members = patterns.members[ranges(patterns.set_offset[sets[listed]], sizes[listed])]
         keys = self.column[slots] * entity_count + members
-        member_ranges = self._lookup(slots, keys, np.ones(len(keys), dtype=np.int64))
+        member_ranges = self._find_keys(slots, keys, np.ones(len(keys), dtype=np.int64))
         empty = with_set[listed & (sizes == 0)]
         nothing = (empty, np.zeros_like(empty), np.zeros_like(empty))
         parts = zip(single_ranges, whole_ranges, member_ranges, nothing, strict=True)
         slot, start, length = (np.concatenate(part) for part in parts)
         return slot, start, length
 
-    def _lookup(
+    def _find_keys(
         self, slots: Integers, keys: Integers, widths: Integers
     ) -> tuple[Integers, Integers, Integers]:
+        """For each slot, the range of the entries from its key up to its width after it."""
         start = self.index.keys.searchsorted(keys)
         length = self.index.keys.searchsorted(keys + widths) - start
         return slots, start, np.where(self.column[slots] < 0, 0, length)
@@ -127,10 +129,10 @@ class _Work:
 
     def run(self, first: int, last: int) -> tuple[Integers, Integers]:
         """Match the patterns from first to last; packed (pattern, row) and (pattern, answer)."""
-        pattern, row = self._candidates(first, last)
+        pattern, row = self._find_candidates(first, last)
         keep = np.flatnonzero(self._main_fits(pattern, row))
         pattern, row = pattern[keep], row[keep]
-        candidate, group, qualifier = self._qualifiers(pattern, row)
+        candidate, group, qualifier = self._match_qualifiers(pattern, row)
         satisfied = distinct(candidate * (len(self.group_pattern) + 1) + group)
         satisfied_count = np.bincount(
             satisfied // (len(self.group_pattern) + 1), minlength=len(pattern)
@@ -151,7 +153,7 @@ class _Work:
         matched = distinct(pattern[fits] * max(len(self.facts), 1) + row[fits])
         return matched, distinct(pattern[owners] * self.index.entity_count + entities)
 
-    def _candidates(self, first: int, last: int) -> tuple[Integers, Integers]:
+    def _find_candidates(self, first: int, last: int) -> tuple[Integers, Integers]:
         owner = self.slot_pattern[self.range_slot]
         used = self.chosen[owner] == self.range_slot
         used &= (owner >= first) & (owner < last)
@@ -161,7 +163,7 @@ class _Work:
         return np.repeat(owner[used], lengths), rows
 
     def _main_fits(self, pattern: Integers, row: Integers) -> Booleans:
-        """Whether qualifiers' number, subject and object are as the pattern wants them."""
+        """Whether the number of qualifiers, the subject and the object fit the pattern."""
         extra = self.facts.qualifier_count[row] - self.qualifier_count[pattern]
         fits: Booleans = np.where(self.patterns.closed[pattern] == 1, extra == 0, extra >= 0)
         slot = self.patterns.first_slot[pattern]
@@ -175,7 +177,7 @@ class _Work:
         return sets * self.index.entity_count + self.patterns.members
 
     def _allowed(self, slot: Integers, entity: Integers) -> Booleans:
-        """Whether each slot lets its entity stand there."""
+        """For each slot and entity, whether the slot allows the entity."""
         kind, filler = self.patterns.kind[slot], self.patterns.filler[slot]
         fits: Booleans = (kind != Kind.KNOWN) | (filler == entity)
         in_set = np.flatnonzero(kind == Kind.SET)
@@ -188,12 +190,12 @@ class _Work:
             fits[in_set] = inverted
         return fits
 
-    # Qualifiers: those of one pattern with the same attribute form a group, which must map
-    # injectively to a fact's pairs with that attribute. Groups do not compete with each other.
+    # Qualifiers of one pattern with the same attribute form a group. A group must map injectively
+    # to the fact's qualifiers with that attribute; groups do not compete with each other.
 
     @cached_property
     def _group_slots(self) -> Integers:
-        """Qualifier slots, those of a group side by side."""
+        """The qualifier slots, ordered by group."""
         slots = np.flatnonzero(self.position >= FIRST_QUALIFIER)
         order = np.lexsort((self.patterns.attribute[slots], self.slot_pattern[slots]))
         return slots[order]
@@ -213,18 +215,20 @@ class _Work:
 
     @cached_property
     def group_count(self) -> Integers:
-        """How many groups each pattern has."""
+        """The number of groups of each pattern."""
         return np.bincount(self.group_pattern, minlength=len(self.patterns))
 
     @cached_property
     def _group_size(self) -> Integers:
         return np.diff(np.append(self._group_start, len(self._group_slots)))
 
-    def _qualifiers(self, pattern: Integers, row: Integers) -> tuple[Integers, Integers, Integers]:
-        """Every way each group maps to each candidate's qualifiers.
+    def _match_qualifiers(
+        self, pattern: Integers, row: Integers
+    ) -> tuple[Integers, Integers, Integers]:
+        """All ways to map each group to the qualifiers of each candidate.
 
-        Gives the candidate, the group, and the qualifier that the asked slot maps to (-1 when
-        the asked slot is not of this group).
+        Gives the candidate, the group, and the qualifier that the asked slot maps to (-1 if the
+        asked slot is not in this group).
         """
         groups = self.group_count[pattern]
         candidate = np.repeat(np.arange(len(pattern)), groups)
@@ -237,20 +241,20 @@ class _Work:
             self._check_ways(pattern[candidate], row[candidate])
             place, qualifier = self._expand(slot, row[candidate], used)
             candidate, group, slot = candidate[place], group[place], slot[place]
-            used = [*(one[place] for one in used), qualifier]
+            used = [*(taken[place] for taken in used), qualifier]
             is_asked = slot == self.asked_slot[pattern[candidate]]
             asked = np.where(is_asked, qualifier, asked[place])
             done = self._group_size[group] == ordinal + 1
             finished.append((candidate[done], group[done], asked[done]))
             left = np.flatnonzero(~done)
             candidate, group, asked = candidate[left], group[left], asked[left]
-            used = [one[left] for one in used]
+            used = [taken[left] for taken in used]
         parts = zip(*finished, strict=True) if finished else ((NOTHING,),) * 3
-        candidates, their_groups, answers = (np.concatenate(part) for part in parts)
-        return candidates, their_groups, answers
+        candidates, groups, answers = (np.concatenate(part) for part in parts)
+        return candidates, groups, answers
 
     def _check_ways(self, pattern: Integers, row: Integers) -> None:
-        """Many qualifiers of one attribute in a wide fact have very many ways to map."""
+        """Refuse too many ways to map several qualifiers of one attribute to a fact with many."""
         if self.max_bindings is None or not len(row):
             return
         ways = np.bincount(pattern, weights=self.facts.qualifier_count[row])
@@ -260,13 +264,18 @@ class _Work:
     def _expand(
         self, slot: Integers, row: Integers, used: list[Integers]
     ) -> tuple[Integers, Integers]:
-        """Each slot with each qualifier of its fact that fits and is not used yet."""
-        lengths = self.facts.qualifier_count[row]
-        qualifier = ranges(self.facts.offset[row], lengths)
-        place = np.repeat(np.arange(len(row)), lengths)
+        """Pair each slot with each qualifier of its fact that fits and is not used yet."""
+        found = self.facts.find_qualifiers(row)
+        qualifier, place = found.values, found.owner
         fits = self.facts.attribute[qualifier] == self.patterns.attribute[slot][place]
         place, qualifier = place[fits], qualifier[fits]
         fits = self._allowed(slot[place], self.facts.value[qualifier])
         for taken in used:
             fits &= taken[place] != qualifier
         return place[fits], qualifier[fits]
+
+
+def _check_kinds(kind: Integers) -> None:
+    unknown = kind[(kind < min(Kind)) | (kind > max(Kind))]
+    if len(unknown):
+        raise ValueError(f"unknown kind {unknown[0]} of a pattern's slot; choose one of {[*Kind]}")

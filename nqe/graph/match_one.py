@@ -1,4 +1,4 @@
-"""Matching one pattern, with as few array operations as can be."""
+"""Matches one pattern with the index of a graph, in as few array operations as possible."""
 
 from __future__ import annotations
 
@@ -14,44 +14,46 @@ from nqe.graph.match_many import match
 from nqe.graph.pattern import FIRST_QUALIFIER, SUBJECT, Pattern, Patterns, Restriction
 from nqe.graph.ragged import ranges
 
-# With so few candidate facts it does not pay to look for a more selective slot.
+# With so few candidates, to look for a more selective slot takes longer than it saves.
 FEW = 32
-# So many entities are looked up one by one; more of them together.
+# At most this many entities are looked up one by one; more of them in one array operation.
 A_HANDFUL = 6
 NO_SLOT = -1
 NOTHING = np.zeros(0, dtype=np.int64)
 
 
 class Candidates(NamedTuple):
-    """Facts that fit one slot of a pattern, and which slot needs no further look."""
+    """Facts that may match a pattern, and the slot in which all of them are known to fit."""
 
     rows: Integers
     slot: int
 
 
 def answers(index: Index, pattern: Pattern, max_bindings: int | None = None) -> EntitySet:
-    """The entities that stand in the asked slot of the facts that match."""
-    if pattern.tangled:
+    """The entities in the asked slot of the facts that match a pattern."""
+    if pattern.repeats_attribute:
         return match(index, Patterns.of([pattern]), max_bindings).answers()[0]
     asked = pattern.asked
     if asked < FIRST_QUALIFIER:
-        rows = _matching(index, pattern, None, max_bindings)
+        rows = _find_matching(index, pattern, None, max_bindings)
         return EntitySet(distinct(_main_column(index, asked)[rows]))
-    rows = _matching(index, pattern, asked, max_bindings)
-    qualifiers, _ = _fitting(index, rows, *pattern.qualifier(asked))
+    rows = _find_matching(index, pattern, asked, max_bindings)
+    qualifiers, _ = _find_qualifiers(index, rows, *pattern.qualifier(asked))
     return EntitySet(distinct(index.facts.value[qualifiers]))
 
 
 def matches(index: Index, pattern: Pattern, max_bindings: int | None = None) -> Integers:
-    """The rows of the facts that match, in ascending order."""
-    if pattern.tangled:
+    """The rows of the facts that match a pattern, in ascending order."""
+    if pattern.repeats_attribute:
         return match(index, Patterns.of([pattern]), max_bindings).row
-    return distinct(_matching(index, pattern, None, max_bindings))
+    return distinct(_find_matching(index, pattern, None, max_bindings))
 
 
-def _matching(index: Index, pattern: Pattern, skipped: int | None, limit: int | None) -> Integers:
-    """Rows of matching facts, some perhaps twice; the skipped slot is not looked at."""
-    rows, chosen = _candidates(index, pattern)
+def _find_matching(
+    index: Index, pattern: Pattern, skipped: int | None, limit: int | None
+) -> Integers:
+    """Rows of matching facts, some perhaps twice; the skipped slot is not checked."""
+    rows, chosen = _find_candidates(index, pattern)
     if limit is not None and len(rows) > limit:
         raise TooManyBindings(len(rows), limit)
     if pattern.closed and len(rows):
@@ -64,43 +66,43 @@ def _matching(index: Index, pattern: Pattern, skipped: int | None, limit: int | 
     return rows
 
 
-def _candidates(index: Index, pattern: Pattern) -> Candidates:
+def _find_candidates(index: Index, pattern: Pattern) -> Candidates:
     """The facts that fit the most selective slot."""
     start, end, chosen = 0, len(index.keys) + 1, NO_SLOT
     for slot, restriction in enumerate(pattern.slots):
-        column = index.column(pattern, slot)
+        column = index.find_column(pattern, slot)
         if column is None:
             return Candidates(NOTHING, slot)
         entity = None if isinstance(restriction, EntitySet) else restriction
-        first, last = index.range(column, entity)
+        first, last = index.find_range(column, entity)
         if last - first < end - start:
             start, end = first, last
             chosen = NO_SLOT if isinstance(restriction, EntitySet) else slot
     if end - start > FEW:
-        better = _by_sets(index, pattern, end - start)
+        better = _find_fewer_by_sets(index, pattern, end - start)
         if better is not None:
             return better
     return Candidates(index.rows[start:end], chosen)
 
 
-def _by_sets(index: Index, pattern: Pattern, least: int) -> Candidates | None:
-    """The facts that fit a slot restricted to a set, where these are fewer than `least`."""
+def _find_fewer_by_sets(index: Index, pattern: Pattern, least: int) -> Candidates | None:
+    """The facts that fit a slot restricted to a set, if there are fewer than `least`."""
     best: Candidates | None = None
     for slot, restriction in enumerate(pattern.slots):
         if not isinstance(restriction, EntitySet) or restriction.inverted:
             continue
         if len(restriction.members) >= least:
             continue
-        rows = _with_members(index, _column(index, pattern, slot), restriction.members)
+        rows = _find_members(index, _existing_column(index, pattern, slot), restriction.members)
         if len(rows) < least:
             least, best = len(rows), Candidates(rows, slot)
     return best
 
 
-def _with_members(index: Index, column: int, members: Integers) -> Integers:
-    """The facts with one of some entities in a column."""
+def _find_members(index: Index, column: int, members: Integers) -> Integers:
+    """The facts that have one of the members in a column."""
     if len(members) <= A_HANDFUL:
-        bounds = [index.range(column, entity) for entity in members.tolist()]
+        bounds = [index.find_range(column, entity) for entity in members.tolist()]
         parts = [index.rows[start:end] for start, end in bounds if start < end]
         return parts[0] if len(parts) == 1 else np.concatenate([NOTHING, *parts])
     keys = column * index.entity_count + members
@@ -112,24 +114,25 @@ def _with_members(index: Index, column: int, members: Integers) -> Integers:
 def _fits(
     index: Index, pattern: Pattern, slot: int, restriction: Restriction, rows: Integers
 ) -> Booleans:
-    """For each fact, whether it has in the slot what the pattern wants."""
+    """For each fact, whether it fits the pattern in one slot."""
     if slot < FIRST_QUALIFIER:
         return _allowed(restriction, _main_column(index, slot)[rows])
     if isinstance(restriction, int):
-        start, end = index.range(_column(index, pattern, slot), restriction)
+        start, end = index.find_range(_existing_column(index, pattern, slot), restriction)
         if start == end:
             return np.zeros(len(rows), dtype=bool)
         return sorted_contains(index.rows[start:end], rows)
-    _, owners = _fitting(index, rows, *pattern.qualifier(slot))
+    _, owners = _find_qualifiers(index, rows, *pattern.qualifier(slot))
     fits = np.zeros(len(rows), dtype=bool)
     fits[owners] = True
     return fits
 
 
-def _fitting(
+def _find_qualifiers(
     index: Index, rows: Integers, attribute: int, restriction: Restriction
 ) -> tuple[Integers, Integers]:
-    """The qualifiers of these facts that fit, and for each the place of its fact in `rows`."""
+    """The qualifiers of the given facts that fit, and the position of each one's fact in `rows`."""
+    # Written out, as `Facts.find_qualifiers` needs two more array operations.
     lengths = index.facts.qualifier_count[rows]
     qualifiers = ranges(index.facts.offset[rows], lengths)
     owners = np.repeat(np.arange(len(rows)), lengths)
@@ -140,7 +143,7 @@ def _fitting(
 
 
 def _allowed(restriction: Restriction, entities: Integers) -> Booleans:
-    """For each entity, whether the restriction lets it stand."""
+    """For each entity, whether the restriction allows it."""
     if restriction is None:
         return np.ones(len(entities), dtype=bool)
     if isinstance(restriction, EntitySet):
@@ -153,7 +156,7 @@ def _main_column(index: Index, slot: int) -> Integers:
     return index.facts.subject if slot == SUBJECT else index.facts.object
 
 
-def _column(index: Index, pattern: Pattern, slot: int) -> int:
-    column = index.column(pattern, slot)
-    assert column is not None, "patterns with a column no fact has are answered before"
+def _existing_column(index: Index, pattern: Pattern, slot: int) -> int:
+    column = index.find_column(pattern, slot)
+    assert column is not None, "a pattern with a missing column has no candidates"
     return column

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from itertools import pairwise
+from typing import assert_never
 
 import numpy as np
 
@@ -14,18 +15,18 @@ from nqe.graph.entity_set import EntitySet
 from nqe.graph.ragged import offsets
 
 Restriction = int | EntitySet | None
-"""What may stand in a slot: one entity, one of a set, or anything."""
+"""What may be in a slot: one entity, an entity of a set, or any entity."""
 
 SUBJECT, OBJECT, FIRST_QUALIFIER = 0, 1, 2
 
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """A fact with some slots known, some restricted to a set, and one asked for.
+    """A fact of which some slots are known, some are restricted to a set, and one is asked for.
 
-    Slot 0 is the subject, 1 the object, 2 + i the value of qualifier i. Open: the fact may have
-    more qualifiers than the pattern. Closed: none is left over. Each of the pattern's qualifiers
-    needs a pair of its own in the fact.
+    Slot 0 is the subject, slot 1 the object, slot 2 + i the value of qualifier i. A fact matches
+    if each qualifier of the pattern fits a different qualifier of the fact; if the pattern is
+    closed, the fact has no further qualifiers.
     """
 
     relation: int
@@ -36,17 +37,17 @@ class Pattern:
 
     def __post_init__(self) -> None:
         if len(self.slots) != len(self.attributes) + 2:
-            raise ValueError("a pattern has two slots and one more an attribute")
+            raise ValueError("a pattern has two slots and one more per attribute")
         if not 0 <= self.asked < len(self.slots):
             raise ValueError(f"asked slot {self.asked} is not one of {len(self.slots)} slots")
 
     @property
-    def tangled(self) -> bool:
-        """Whether two of its qualifiers could want the same pair of a fact."""
+    def repeats_attribute(self) -> bool:
+        """Whether two qualifiers could fit the same qualifier of a fact."""
         return len(self.attributes) > 1 and len(set(self.attributes)) < len(self.attributes)
 
     def qualifier(self, slot: int) -> tuple[int, Restriction]:
-        """The attribute of a qualifier's slot, and what may stand there."""
+        """The attribute of a qualifier's slot, and what may be in the slot."""
         return self.attributes[slot - FIRST_QUALIFIER], self.slots[slot]
 
 
@@ -60,14 +61,14 @@ class Kind(IntEnum):
 
 @dataclass(frozen=True, eq=False)
 class Patterns:
-    """Many patterns as flat arrays: a row a pattern, a row a slot, a row a set's member."""
+    """Many patterns as flat arrays, with one row per pattern, per slot, and per member of a set."""
 
     relation: Integers  # (patterns,)
     closed: Integers  # (patterns,) 0 or 1
-    first_slot: Integers  # (patterns + 1,) a pattern's slots: subject, object, qualifiers
-    asked: Integers  # (patterns,) the asked slot, counted within the pattern
+    first_slot: Integers  # (patterns + 1,) where the slots of each pattern start
+    asked: Integers  # (patterns,) the asked slot within the pattern
     attribute: Integers  # (slots,) -1 for subject and object
-    kind: Integers  # (slots,) a Kind
+    kind: Integers  # (slots,) a `Kind`
     filler: Integers  # (slots,) the known entity, or the number of the set
     set_offset: Integers  # (sets + 1,)
     members: Integers  # (members,) sorted within a set
@@ -103,10 +104,11 @@ class Patterns:
 
     @classmethod
     def of(cls, patterns: Sequence[Pattern]) -> Patterns:
-        """The same patterns in columns."""
+        """The given patterns as flat arrays."""
         slots = [slot for pattern in patterns for slot in pattern.slots]
         sets = [slot for slot in slots if isinstance(slot, EntitySet)]
         set_numbers = iter(range(len(sets)))
+        members = [entities.members for entities in sets]
         filled = [_filler(slot, set_numbers) for slot in slots]
         return cls(
             relation=_integers(pattern.relation for pattern in patterns),
@@ -116,9 +118,9 @@ class Patterns:
             attribute=_integers(a for p in patterns for a in (-1, -1, *p.attributes)),
             kind=_integers(kind for kind, _ in filled),
             filler=_integers(filler for _, filler in filled),
-            set_offset=offsets(_integers(len(one.members) for one in sets)),
-            members=np.concatenate([np.zeros(0, np.int64), *(one.members for one in sets)]),
-            inverted=_integers(one.inverted for one in sets),
+            set_offset=offsets(_integers(map(len, members))),
+            members=np.concatenate([np.zeros(0, np.int64), *members]),
+            inverted=_integers(entities.inverted for entities in sets),
         )
 
 
@@ -133,7 +135,7 @@ class Matches:
     answer: Integers  # (answers,) ascending within a pattern, each once
 
     def answers(self) -> list[EntitySet]:
-        """The answers of each pattern."""
+        """The entities in the asked slot of each pattern."""
         bounds = np.searchsorted(self.answer_pattern, np.arange(self.pattern_count + 1)).tolist()
         return [EntitySet(self.answer[a:b]) for a, b in pairwise(bounds)]
 
@@ -144,8 +146,10 @@ def _filler(slot: Restriction, set_numbers: Iterator[int]) -> tuple[Kind, int]:
             return Kind.FREE, -1
         case EntitySet():
             return Kind.SET, next(set_numbers)
-        case entity:
-            return Kind.KNOWN, entity
+        case int() | np.integer():
+            return Kind.KNOWN, slot
+        case _:
+            assert_never(slot)
 
 
 def _integers(values: Iterable[int]) -> Integers:

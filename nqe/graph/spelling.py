@@ -1,17 +1,16 @@
-"""Nearest spellings: edit distance from one text to many at once."""
+"""Search for similar spellings: edit distances from one text to many words at once."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
-Integers = npt.NDArray[np.int64]
+from nqe.graph.arrays import Integers
 
 
-def edit_distances(text: str, words: Sequence[str]) -> Integers:
-    """Levenshtein distance (insert, delete, replace, swap neighbours) from text to each word."""
+def compute_edit_distances(text: str, words: Sequence[str]) -> Integers:
+    """The edit distance (insert, delete, replace, swap neighbours) from a text to each word."""
     width = max(map(len, words), default=0)
     if not width:
         return np.full(len(words), len(text), dtype=np.int64)
@@ -35,11 +34,14 @@ def edit_distances(text: str, words: Sequence[str]) -> Integers:
     return distances
 
 
-def nearest(text: str, words: Sequence[str], count: int) -> list[int]:
-    """Positions of the words nearest to the text, best first, leaving out the far ones."""
+def find_nearest_words(text: str, words: Sequence[str], count: int) -> list[int]:
+    """Positions of at most `count` words spelt like the text, nearest first.
+
+    Words that differ in more than a third of the text's letters are left out.
+    """
     farthest = max(1, len(text) // 3)
     close = [i for i, word in enumerate(words) if abs(len(word) - len(text)) <= farthest]
     folded = text.casefold()
-    distances = edit_distances(folded, [words[i].casefold() for i in close])
+    distances = compute_edit_distances(folded, [words[i].casefold() for i in close])
     order = np.argsort(distances, kind="stable")
     return [close[i] for i in order[:count] if distances[i] <= farthest]

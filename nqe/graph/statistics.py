@@ -1,4 +1,4 @@
-"""Numbers about a data set: how much there is of what."""
+"""Statistics of a data set: counts of facts, arities, qualifiers, relations and degrees."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class SplitStatistics:
     entities: int
     relations: int
     stated_again: int
-    """How many more times its facts are stated in the source than once."""
+    """How many statements of the source repeat an earlier one."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Frequency:
 
 @dataclass(frozen=True)
 class Degrees:
-    """In how many places of facts an entity stands."""
+    """How many slots of facts an entity is in."""
 
     mean: float
     median: float
@@ -46,7 +46,7 @@ class Degrees:
 
 @dataclass(frozen=True)
 class Statistics:
-    """Everything `nqe stats` shows; facts in several splits count once in the totals."""
+    """Everything that `nqe stats` shows; a fact in several splits counts once in the totals."""
 
     fingerprint: str
     facts: int
@@ -63,8 +63,8 @@ class Statistics:
     degrees: Degrees
 
 
-def statistics(dataset: Dataset, top: int = 10) -> Statistics:
-    """Count; `top` is the length of the lists of most frequent names."""
+def compute_statistics(dataset: Dataset, top: int = 10) -> Statistics:
+    """The statistics of a data set, with the `top` most frequent names in each list."""
     facts, names = dataset.graph.facts, dataset.vocabulary
     arities, counts = np.unique(facts.qualifier_count + 2, return_counts=True)
     return Statistics(
@@ -76,37 +76,37 @@ def statistics(dataset: Dataset, top: int = 10) -> Statistics:
         labelled_relations=sum(label is not None for label in names.relations.labels),
         with_qualifiers=int((facts.qualifier_count > 0).sum()),
         qualifiers=len(facts.value),
-        splits=tuple(_split(name, columns) for name, columns in dataset.splits.items()),
+        splits=tuple(_count_split(name, columns) for name, columns in dataset.splits.items()),
         arities=dict(zip(arities.tolist(), counts.tolist(), strict=True)),
-        main_relations=_most(facts.relation, names.relations, top),
-        attributes=_most(facts.attribute, names.relations, top),
-        degrees=_degrees(facts, names.entities, top),
+        main_relations=_find_most_frequent(facts.relation, names.relations, top),
+        attributes=_find_most_frequent(facts.attribute, names.relations, top),
+        degrees=_compute_degrees(facts, names.entities, top),
     )
 
 
-def _split(name: str, facts: Facts) -> SplitStatistics:
+def _count_split(name: str, facts: Facts) -> SplitStatistics:
     return SplitStatistics(
         split=name,
         facts=len(facts),
         with_qualifiers=int((facts.qualifier_count > 0).sum()),
         qualifiers=len(facts.value),
-        entities=len(np.unique(_entities(facts))),
+        entities=len(np.unique(_list_entities(facts))),
         relations=len(np.unique(np.concatenate([facts.relation, facts.attribute]))),
         stated_again=int(facts.count.sum()) - len(facts),
     )
 
 
-def _degrees(facts: Facts, entities: Names, top: int) -> Degrees:
-    degrees = np.bincount(_entities(facts), minlength=len(entities))
-    middle = (float(degrees.mean()), float(np.median(degrees))) if len(degrees) else (0.0, 0.0)
-    return Degrees(*middle, _most(_entities(facts), entities, top))
+def _compute_degrees(facts: Facts, entities: Names, top: int) -> Degrees:
+    degrees = np.bincount(_list_entities(facts), minlength=len(entities))
+    averages = (float(degrees.mean()), float(np.median(degrees))) if len(degrees) else (0.0, 0.0)
+    return Degrees(*averages, _find_most_frequent(_list_entities(facts), entities, top))
 
 
-def _entities(facts: Facts) -> Integers:
+def _list_entities(facts: Facts) -> Integers:
     return np.concatenate([facts.subject, facts.object, facts.value])
 
 
-def _most(numbers: Integers, names: Names, top: int) -> tuple[Frequency, ...]:
+def _find_most_frequent(numbers: Integers, names: Names, top: int) -> tuple[Frequency, ...]:
     counts = np.bincount(numbers, minlength=len(names))
     order = np.argsort(-counts, kind="stable")[:top].tolist()
     return tuple(

@@ -1,4 +1,4 @@
-"""Data sets on disk: a folder of Parquet files and a manifest."""
+"""Saves data sets as a folder of Parquet files with a manifest, and loads them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pyarrow import parquet
 from nqe.errors import StorageError
 from nqe.folders import FolderKind
 from nqe.graph.arrays import Integers
-from nqe.graph.fact_columns import Facts, empty
+from nqe.graph.fact_columns import Facts
 from nqe.graph.vocabulary import Names, Vocabulary
 
 KIND = FolderKind("nqe-graph", 1, "graph folder", "nqe import", "import the graph again")
@@ -38,11 +38,11 @@ def save(
     fingerprint: str,
     extra: Mapping[str, str],
 ) -> None:
-    """Write all to a folder, replacing what was there only when everything is written.
+    """Write a folder; a folder that exists is replaced when the new one is complete.
 
-    `extra` are further text files to keep beside the graph, by name.
+    `extra` holds the contents of further text files to write beside the graph, by file name.
     """
-    with KIND.new(folder, _manifest(vocabulary, splits, fingerprint)) as temporary:
+    with KIND.create(folder, _make_manifest(vocabulary, splits, fingerprint)) as temporary:
         for kind, names in _kinds(vocabulary):
             _write_table(_names_table(names), temporary / f"{kind}.parquet", "snappy")
         for split, facts in splits.items():
@@ -53,21 +53,21 @@ def save(
 
 def load(folder: Path) -> tuple[Vocabulary, dict[str, Facts]]:
     """Read a folder that `save` wrote."""
-    manifest = KIND.manifest(folder)
+    manifest = KIND.read_manifest(folder)
     try:
         entities = _read_names("entity", folder / "entities.parquet")
         relations = _read_names("relation", folder / "relations.parquet")
         splits = {name: _read_facts(folder / f"{name}.parquet") for name in manifest["splits"]}
         _check(folder, manifest, len(entities), len(relations), splits)
     except (OSError, pa.ArrowException, AttributeError, KeyError, TypeError, ValueError) as error:
-        # Whatever a damaged file makes of itself: unreadable, without a column, with gaps in it.
+        # A damaged file may be unreadable, lack a column, or have gaps in one.
         raise StorageError(f"{folder}: damaged graph folder ({error}); import it again") from error
     return Vocabulary(entities, relations), splits
 
 
 def is_saved(folder: Path) -> bool:
-    """Whether a folder is a saved graph, or was one before something damaged it."""
-    return (folder / "entities.parquet").is_file() or KIND.is_one(folder)
+    """Whether a folder is a saved graph, or was one before it was damaged."""
+    return (folder / "entities.parquet").is_file() or KIND.recognises(folder)
 
 
 def check_output(folder: Path) -> None:
@@ -75,7 +75,7 @@ def check_output(folder: Path) -> None:
     KIND.check_output(folder)
 
 
-def _manifest(
+def _make_manifest(
     vocabulary: Vocabulary, splits: Mapping[str, Facts], fingerprint: str
 ) -> dict[str, Any]:
     return {
@@ -97,19 +97,19 @@ def _check(
     splits: Mapping[str, Facts],
 ) -> None:
     counts = {"entities": entity_count, "relations": relation_count}
-    told = {key: manifest.get(key) for key in counts}
+    expected_counts = {key: manifest.get(key) for key in counts}
     facts = {name: len(columns) for name, columns in splits.items()}
-    told_facts = {name: split["facts"] for name, split in manifest["splits"].items()}
+    expected_facts = {name: split["facts"] for name, split in manifest["splits"].items()}
     if (
-        counts != told
-        or facts != told_facts
-        or not all(_within(columns, entity_count, relation_count) for columns in splits.values())
+        counts != expected_counts
+        or facts != expected_facts
+        or not all(_is_within(columns, entity_count, relation_count) for columns in splits.values())
     ):
         raise StorageError(f"{folder}: files and manifest do not fit together; import it again")
 
 
-def _within(facts: Facts, entity_count: int, relation_count: int) -> bool:
-    """Whether every number of the columns names something."""
+def _is_within(facts: Facts, entity_count: int, relation_count: int) -> bool:
+    """Whether every number in the columns is that of an entity or relation."""
     entities = (facts.subject, facts.object, facts.value)
     relations = (facts.relation, facts.attribute)
     return all(
@@ -124,7 +124,7 @@ def _write_table(table: Any, path: Path, compression: str) -> None:
 
 
 def _read_table(path: Path) -> Any:
-    # Checksums, as a flipped bit may well be another valid number.
+    # Checksums, as a flipped bit may give another valid number.
     with parquet.ParquetFile(path, page_checksum_verification=True) as file:
         return file.read().combine_chunks()
 
@@ -173,7 +173,7 @@ def _facts_table(facts: Facts) -> Any:
 def _read_facts(path: Path) -> Facts:
     table = _read_table(path)
     if not len(table):
-        return empty()
+        return Facts.empty()
     qualifiers = table.column("qualifiers").chunk(0)
     pairs = qualifiers.flatten()
     lengths = qualifiers.value_lengths().to_numpy(zero_copy_only=False)

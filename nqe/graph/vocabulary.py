@@ -1,4 +1,4 @@
-"""Names of entities and relations: ids, labels, descriptions, aliases, and how to look them up."""
+"""Names of entities and relations: ids, labels, descriptions and aliases, and their lookup."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from typing import Any
 import numpy as np
 
 from nqe.errors import AmbiguousName, NqeError, UnknownName
-from nqe.graph.spelling import nearest
+from nqe.graph.spelling import find_nearest_words
 
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """What a source says of one id besides its facts."""
+    """The label, description and aliases of one entity or relation."""
 
     label: str | None = None
     description: str | None = None
     aliases: tuple[str, ...] = ()
 
     def merge(self, other: Description) -> Description:
-        """Both together: the first label and description stay, a second label is an alias."""
+        """Both together: this label and description are kept, another label becomes an alias."""
         labels = (*self.aliases, *((other.label,) if self.label else ()), *other.aliases)
         aliases = dict.fromkeys(name for name in labels if name and name != self.label)
         return Description(
@@ -34,17 +34,19 @@ class Description:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One found name: its number, and how it was found."""
+    """One name that a search found: its number, and how it was found."""
 
     number: int
     how: str
+    """id, label, prefix, part or spelling."""
 
 
 @dataclass(frozen=True)
 class Names:
-    """One kind of names, numbered in the order of their ids."""
+    """The names of all entities or of all relations, numbered in the order of their ids."""
 
     kind: str
+    """entity or relation."""
     ids: Sequence[str]
     labels: Sequence[str | None]
     descriptions: Sequence[str | None]
@@ -52,9 +54,9 @@ class Names:
 
     @classmethod
     def of(cls, kind: str, ids: Sequence[str]) -> Names:
-        """Names with ids alone."""
-        nothing: list[str | None] = [None] * len(ids)
-        return cls(kind, ids, nothing, nothing, {})
+        """Names that have ids and nothing else."""
+        none: list[str | None] = [None] * len(ids)
+        return cls(kind, ids, none, none, {})
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -63,12 +65,12 @@ class Names:
         return f"<Names: {len(self):,} of kind {self.kind}>"
 
     def describe(self, descriptions: Mapping[str, Description]) -> Names:
-        """The same names with what is said of them; ids not among these names are passed over."""
+        """The same names with descriptions added; descriptions of unknown ids are ignored."""
         labels, texts, aliases = list(self.labels), list(self.descriptions), dict(self.aliases)
         for name in descriptions.keys() & self._numbers.keys():
             number = self._numbers[name]
-            here = Description(labels[number], texts[number], aliases.get(number, ()))
-            merged = here.merge(descriptions[name])
+            earlier = Description(labels[number], texts[number], aliases.get(number, ()))
+            merged = earlier.merge(descriptions[name])
             labels[number], texts[number] = merged.label, merged.description
             if merged.aliases:
                 aliases[number] = merged.aliases
@@ -76,16 +78,16 @@ class Names:
         return replace(self, labels=labels, descriptions=texts, aliases=ordered)
 
     def name(self, number: int) -> str:
-        """What to call it: its label, or its id where it has none."""
+        """The label of an entity or relation, or its id if it has none."""
         return self.labels[number] or self.ids[number]
 
     def label_of(self, name: str) -> str:
-        """The label of an id; the id itself where it has none or is unknown."""
+        """The label of an id; the id itself if it has none or is unknown."""
         number = self._numbers.get(name)
         return name if number is None else self.name(number)
 
     def full_name(self, number: int) -> str:
-        """Label, id and description, for a person who must tell it from others."""
+        """Label, id and description, for a person who has to choose between names."""
         label, text = self.labels[number], self.descriptions[number]
         named = f"{label} ({self.ids[number]})" if label else self.ids[number]
         return f"{named}, {text}" if text else named
@@ -95,11 +97,11 @@ class Names:
         return self._numbers.get(name)
 
     def resolve(self, text: str) -> int:
-        """The one thing a text names: an id, else a label, else an alias; `_` may be a space."""
+        """The number of an id, a label or an alias; `_` may stand for a space."""
         number = self._numbers.get(text)
         if number is not None:
             return number
-        found = self._labelled(text)
+        found = self._find_label(text)
         if len(found) == 1:
             return found[0]
         if found:
@@ -111,24 +113,24 @@ class Names:
         near = dict.fromkeys(self.name(hit.number) for hit in self.search(text, 3))
         raise UnknownName(self.kind, text, list(near))
 
-    def numbered(self, meant: int | np.integer[Any] | str) -> int:
-        """The number that is meant: itself, if there is such a one, or that of a name."""
-        if isinstance(meant, str):
-            return self.resolve(meant)
-        if not 0 <= meant < len(self):
-            raise NqeError(f"there is no {self.kind} number {meant}; they go to {len(self) - 1}")
-        return int(meant)
+    def to_number(self, name: int | np.integer[Any] | str) -> int:
+        """The number of a name; a number is checked and returned."""
+        if isinstance(name, str):
+            return self.resolve(name)
+        if not 0 <= name < len(self):
+            raise NqeError(f"there is no {self.kind} number {name}; they go to {len(self) - 1}")
+        return int(name)
 
     def search(self, text: str, limit: int) -> list[Hit]:
-        """What a text may mean, best first: id, exact label, prefix, part, nearest spelling."""
+        """Names that a text may mean, best first: by id, label, prefix, part, nearest spelling."""
         number = self._numbers.get(text)
         folded = text.replace("_", " ").casefold()
         ways: tuple[tuple[str, Iterable[int]], ...] = (
             ("id", () if number is None else (number,)),
-            ("label", self._labelled(text)),
-            ("prefix", self._prefixed(folded)),
-            ("part", self._containing(folded)),
-            ("spelling", self._near(text, limit)),
+            ("label", self._find_label(text)),
+            ("prefix", self._find_prefix(folded)),
+            ("part", self._find_part(folded)),
+            ("spelling", self._find_spelling(text, limit)),
         )
         hits: dict[int, Hit] = {}
         for hit in (Hit(found, how) for how, numbers in ways for found in numbers):
@@ -137,10 +139,10 @@ class Names:
                 break
         return list(hits.values())
 
-    def nearest(self, text: str, count: int) -> list[int]:
-        """Numbers of the ids, labels and aliases spelt most like the text."""
+    def find_nearest(self, text: str, count: int) -> list[int]:
+        """Numbers of at most `count` names whose spelling is nearest to the text."""
         texts, numbers = self._spellings
-        found = nearest(text.replace("_", " "), texts, 4 * count)
+        found = find_nearest_words(text.replace("_", " "), texts, 4 * count)
         return list(islice(dict.fromkeys(numbers[i] for i in found), count))
 
     @cached_property
@@ -149,14 +151,14 @@ class Names:
 
     @cached_property
     def _spellings(self) -> tuple[list[str], list[int]]:
-        """Every text that names something, ids only where there is no label, with its number."""
+        """All labels, the ids without a label, and all aliases; and the number of each."""
         aliases = ((alias, n) for n, names in self.aliases.items() for alias in names)
         pairs = list(chain(((self.name(n), n) for n in range(len(self))), aliases))
         return [text.replace("_", " ") for text, _ in pairs], [number for _, number in pairs]
 
     @cached_property
     def _by_label(self) -> tuple[dict[str, list[int]], ...]:
-        """Exact labels, labels whatever their case, aliases: each to the numbers that have them."""
+        """The numbers by label, by label regardless of case, and by alias regardless of case."""
         exact: dict[str, list[int]] = {}
         folded: dict[str, list[int]] = {}
         for number, label in enumerate(self.labels):
@@ -169,7 +171,7 @@ class Names:
                 alias.setdefault(text, []).append(number)
         return exact, folded, alias
 
-    def _labelled(self, text: str) -> list[int]:
+    def _find_label(self, text: str) -> list[int]:
         exact, folded, alias = self._by_label
         for spelling in dict.fromkeys((text, text.replace("_", " "))):
             fold = spelling.casefold()
@@ -183,23 +185,23 @@ class Names:
         texts, numbers = self._spellings
         return sorted(zip((text.casefold() for text in texts), numbers, strict=True))
 
-    def _prefixed(self, prefix: str) -> Iterator[int]:
+    def _find_prefix(self, prefix: str) -> Iterator[int]:
         for text, number in islice(self._sorted, bisect_left(self._sorted, (prefix, -1)), None):
             if not text.startswith(prefix):
                 return
             yield number
 
-    def _near(self, text: str, count: int) -> Iterator[int]:
-        # A generator, so that spellings are only compared when nothing better was found.
-        yield from self.nearest(text, count)
+    def _find_spelling(self, text: str, count: int) -> Iterator[int]:
+        # A generator, so that spellings are compared only if there are not enough better names.
+        yield from self.find_nearest(text, count)
 
-    def _containing(self, part: str) -> Iterator[int]:
+    def _find_part(self, part: str) -> Iterator[int]:
         return (number for text, number in self._sorted if part in text)
 
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """The names of a graph: entities and relations, each numbered from 0."""
+    """The names of a graph's entities and relations, each numbered from 0."""
 
     entities: Names
     relations: Names
@@ -211,7 +213,7 @@ class Vocabulary:
         )
 
     def same_ids(self, other: Vocabulary) -> bool:
-        """Whether both number the same ids the same way."""
+        """Whether both have the same ids with the same numbers."""
         return self is other or (
             list(self.entities.ids) == list(other.entities.ids)
             and list(self.relations.ids) == list(other.relations.ids)

@@ -1,10 +1,12 @@
-"""Attention within facts: a map a role, biases an edge kind; forward and backward by hand.
+"""Attention between the elements of a fact, with biases by kind of edge (the paper's equations).
 
     m_ij = (q_i + bQ_ij)·(k_j + bK_ij) / √d,   α = softmax(m),   x_i = Σ_j α_ij (v_j + bV_ij)
 
-As all pairs of one kind share a bias, m_ij = (q_i·k_j + q_i·bK + bQ·k_j + bQ·bK) / √d with the
-last three computed once a vector and kind, not once a pair. Autograd would do the same with
-three times the operations, most of them copies, which on a CPU is most of the time.
+All pairs of one kind share their biases, so m_ij = (q_i·k_j + q_i·bK + bQ·k_j + bQ·bK) / √d, where
+the last three terms are computed once per vector and kind instead of once per pair.
+
+Forward and backward are written by hand: autograd needs three times as many operations, most of
+them copies, which take most of the time on a CPU.
 """
 
 from __future__ import annotations
@@ -23,27 +25,34 @@ from nqe.model.edge_kinds import EDGES
 
 @dataclass(frozen=True, eq=False)
 class GroupLayout:
-    """How the queries and keys of a group's facts lie, and the kinds of the edges between them."""
+    """The shape of attention within one group of facts, and the kinds of edges in them."""
 
     shape: tuple[int, int, int, int]
-    """Heads, facts, elements i that attend, elements j that are attended to."""
+    """Heads, facts, attending elements i, attended elements j."""
     kinds: Tensor  # (1, 1 or facts, i, j)
     padding: Tensor | None  # (facts, j)
 
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """How rows (a head of a query, key or value each) are brought together by fact, and back."""
+    """Where each row goes in the groups of facts, and where it comes from.
+
+    A row is one head of one query, key, value or output. Grouped rows are those of all groups,
+    one group after another; they include padding.
+    """
 
     groups: tuple[GroupLayout, ...]
-    gathered: Tensor  # (places,) the row in each place of the groups' queries, keys and values
-    rows: Tensor  # (rows,) the place of each row
-    outputs: Tensor  # (outputs,) where each output's row is among the groups' outputs
-    spread: Tensor  # (places,) the output in each place of the groups' outputs, any for padding
+    gathered: Tensor  # (grouped inputs,) the query, key or value row at each grouped position
+    rows: Tensor  # (rows,) the grouped position of each query, key or value row
+    outputs: Tensor  # (output rows,) the grouped position of each output row
+    spread: Tensor  # (grouped outputs,) the output row at each position; arbitrary for padding
 
 
 def full_layout(projections: Projections, heads: int) -> Layout:
-    """Every element attends; an element has a query, a key and a value one after another."""
+    """The layout in which every element attends.
+
+    The rows of an element are its query, its key and its value, one after another.
+    """
     count = len(projections.entities) + len(projections.relations)
     layout = _Builder(heads, 3 * count, count)
     for group in projections.groups:
@@ -53,7 +62,10 @@ def full_layout(projections: Projections, heads: int) -> Layout:
 
 
 def masked_layout(projections: Projections, heads: int) -> Layout:
-    """The masked elements attend; their queries come first, then every element's key and value."""
+    """The layout in which only the masked elements attend.
+
+    Their queries come first, followed by the key and the value of every element.
+    """
     count = len(projections.asked)
     elements = len(projections.entities) + len(projections.relations)
     layout = _Builder(heads, count + 2 * elements, count)
@@ -68,7 +80,7 @@ def masked_layout(projections: Projections, heads: int) -> Layout:
 
 
 class _Builder:
-    """Puts a layout together, group by group; vectors are counted in whole, a row a head."""
+    """Builds a layout group by group, from numbers of whole vectors (one row per head)."""
 
     def __init__(self, heads: int, vectors: int, outputs: int) -> None:
         self.heads, self.vectors, self.output_count = heads, vectors, outputs
@@ -86,17 +98,17 @@ class _Builder:
         values: Tensor,
         outputs: Tensor,
     ) -> None:
-        """A group: which vectors are its queries, (facts, i), keys and values, (facts, j)."""
+        """Add a group: the numbers of its queries, (facts, i), keys and values, (facts, j)."""
         shape = (self.heads, *queries.shape, keys.shape[1])
         self.groups.append(GroupLayout(shape, kinds, group.padding))
         for vectors in (queries, keys, values):
             self.places.append(self._rows(vectors))
-            # What is gathered into padding is never given back.
-            self.real.append(self._rows(_without(vectors, group, self.vectors)))
-        self.outputs.append(self._rows(_without(outputs, group, self.output_count)))
+            # Padding positions receive no gradient.
+            self.real.append(self._rows(_mark_padding(vectors, group, self.vectors)))
+        self.outputs.append(self._rows(_mark_padding(outputs, group, self.output_count)))
 
     def finish(self) -> Layout:
-        """The layout of all groups."""
+        """The layout of all groups that were added."""
         rows = _inverse(torch.cat(self.real), self.vectors * self.heads)
         count = self.output_count * self.heads
         spread = torch.cat(self.outputs)
@@ -105,33 +117,33 @@ class _Builder:
         return Layout(tuple(self.groups), torch.cat(self.places), rows, outputs, spread)
 
     def _rows(self, vectors: Tensor) -> Tensor:
-        """The rows of vectors, heads first: (heads · facts · elements,)."""
+        """The rows of the given vectors, ordered by head: (heads · facts · elements,)."""
         head = torch.arange(self.heads, device=vectors.device)[:, None, None]
         return (vectors * self.heads + head).flatten()
 
 
-def _without(vectors: Tensor, group: FactGroup, nowhere: int) -> Tensor:
-    """The vectors of a group, nowhere where they are padding; a mask by itself never is."""
+def _mark_padding(vectors: Tensor, group: FactGroup, mark: int) -> Tensor:
+    """The vectors of a group with `mark` for padding; a masked element alone is never padding."""
     if group.padding is None or vectors.shape[1] == 1:
         return vectors
-    return vectors.masked_fill(group.padding, nowhere)
+    return vectors.masked_fill(group.padding, mark)
 
 
 def _inverse(index: Tensor, count: int) -> Tensor:
-    """The place of each number below the count in an index; numbers beyond it are padding."""
+    """The position of each number below `count` in an index; larger numbers are padding."""
     inverse = index.new_empty(count + 1)
-    places = torch.arange(index.numel(), device=index.device)
-    inverse[index.clamp_max(count)] = places
+    positions = torch.arange(index.numel(), device=index.device)
+    inverse[index.clamp_max(count)] = positions
     return inverse[:count]
 
 
 def attend(rows: Tensor, edges: Tensor | None, layout: Layout) -> Tensor:
-    """What each query attends to, a row a head: (outputs · heads, width of a head).
+    """The output of each query, one row per head: (outputs · heads, width of a head).
 
-    Edges are the biases bQ, bK, bV, (3, heads, kinds, width of a head), or None for none.
+    `edges` are the biases bQ, bK and bV, (3, heads, kinds, width of a head), or None.
     """
     if edges is not None:
-        edges = edges.to(rows.dtype)  # which is a shorter one under autocast
+        edges = edges.to(rows.dtype)  # half precision under autocast
     attended: Tensor = _Attention.apply(rows, edges, layout)  # type: ignore[no-untyped-call]
     return attended
 
@@ -141,7 +153,7 @@ class _Attention(torch.autograd.Function):
     def forward(ctx: Any, rows: Tensor, edges: Tensor | None, layout: Layout) -> Tensor:
         gathered = rows.index_select(0, layout.gathered)
         groups, start = [], 0
-        # All in one type, as backward, which autocast does not see, needs them.
+        # Autocast does not apply to backward, so all tensors must have one type.
         with torch.autocast(rows.device.type, enabled=False):
             for group in layout.groups:
                 heads, facts, i, j = group.shape
@@ -149,7 +161,7 @@ class _Attention(torch.autograd.Function):
                 groups.append(_Group(gathered[start:end], edges, group))
                 start = end
         ctx.groups, ctx.edges, ctx.layout = groups, edges, layout
-        outputs = torch.cat([one.output.flatten(0, 2) for one in groups])
+        outputs = torch.cat([done.output.flatten(0, 2) for done in groups])
         return outputs.index_select(0, layout.outputs)
 
     @staticmethod
@@ -158,15 +170,15 @@ class _Attention(torch.autograd.Function):
         edges, layout = ctx.edges, ctx.layout
         of_edges = None if edges is None else torch.zeros_like(edges)
         parts: list[Tensor] = []
-        for one, of_output in zip(ctx.groups, _spread(above[0], layout), strict=True):
-            parts += (part.flatten(0, 2) for part in one.gradients(of_output, edges, of_edges))
+        for group, of_output in zip(ctx.groups, _spread(above[0], layout), strict=True):
+            parts += (part.flatten(0, 2) for part in group.gradients(of_output, edges, of_edges))
         return torch.cat(parts).index_select(0, layout.rows), of_edges, None
 
 
 def _spread(above: Tensor, layout: Layout) -> list[Tensor]:
-    """Gradients on the outputs, as the groups have them; 0 on padding."""
-    everywhere = above.index_select(0, layout.spread)
-    parts = torch.split(everywhere, [math.prod(group.shape[:3]) for group in layout.groups])
+    """The gradients of the outputs of each group, 0 for padding."""
+    grouped = above.index_select(0, layout.spread)
+    parts = torch.split(grouped, [math.prod(group.shape[:3]) for group in layout.groups])
     result = []
     for part, group in zip(parts, layout.groups, strict=True):
         gradients = part.view(*group.shape[:3], -1)
@@ -177,7 +189,7 @@ def _spread(above: Tensor, layout: Layout) -> list[Tensor]:
 
 
 class _Group:
-    """The facts of a group; tensors are (heads, facts, elements, …)."""
+    """Attention within one group of facts; tensors are (heads, facts, elements, …)."""
 
     def __init__(self, rows: Tensor, edges: Tensor | None, layout: GroupLayout) -> None:
         heads, facts, i, j = layout.shape
@@ -209,7 +221,7 @@ class _Group:
     def gradients(
         self, of_output: Tensor, edges: Tensor | None, of_edges: Tensor | None
     ) -> tuple[Tensor, Tensor, Tensor]:
-        """On queries, keys and values; those on the edges are added where they are kept."""
+        """The gradients of queries, keys and values; those of the edges are added to `of_edges`."""
         of_value = self.weights.transpose(2, 3) @ of_output
         of_weights = of_output @ self.value.transpose(2, 3)
         if edges is not None and of_edges is not None:
@@ -231,7 +243,7 @@ class _Group:
 
 
 def _by_heads(vectors: Tensor, maps: Tensor) -> Tensor:
-    """Each head's vectors through its own map."""
+    """The vectors of each head multiplied by the matrix of the head."""
     heads, facts, elements, _ = vectors.shape
     return torch.bmm(vectors.reshape(heads, facts * elements, -1), maps).view(
         heads, facts, elements, -1
@@ -239,10 +251,10 @@ def _by_heads(vectors: Tensor, maps: Tensor) -> Tensor:
 
 
 def _products(left: Tensor, right: Tensor) -> Tensor:
-    """Σ left ⊗ right over facts and elements, head by head."""
+    """Σ left ⊗ right over facts and elements, for each head."""
     return torch.bmm(left.flatten(1, 2).transpose(1, 2), right.flatten(1, 2))
 
 
 def _added_by_kind(values: Tensor, kinds: Tensor) -> Tensor:
-    """Values of pairs added up by the kind of edge, (heads, facts, elements, kinds)."""
+    """The values of pairs summed by kind of edge, (heads, facts, elements, kinds)."""
     return values.new_zeros(*values.shape[:3], len(EDGES)).scatter_add_(3, kinds, values)

@@ -11,7 +11,7 @@ from torch import Tensor
 from nqe.graph.arrays import Integers
 from nqe.graph.pattern import FIRST_QUALIFIER, Kind
 from nqe.graph.ragged import offsets, ranges
-from nqe.model.devices import moved
+from nqe.model.devices import move
 from nqe.model.edge_kinds import edge_kinds
 from nqe.query.plan import Op
 from nqe.query.step_table import StepTable
@@ -105,7 +105,7 @@ class Batch:
 
     def to(self, device: torch.device | str) -> Batch:
         """The same batch on a device."""
-        return self if torch.device(device) == self.steps.device else moved(self, device)
+        return self if torch.device(device) == self.steps.device else move(self, device)
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""Checkpoints: saving a model as a folder, and loading it.
+"""Checkpoints: save a model as a folder and load it, from a checkpoint or a RUN.
 
 A checkpoint holds `config.json`, `model.safetensors`, the vocabulary (a graph folder without
 facts) and a README card.
@@ -20,25 +20,27 @@ from safetensors.torch import load_file, save_file
 from nqe.errors import StorageError
 from nqe.graph import storage
 from nqe.graph.vocabulary import Vocabulary
-from nqe.model.devices import device_of
+from nqe.model.devices import choose_device
 from nqe.model.model import Model
 from nqe.model.model_kinds import new_model
 from nqe.run_folders import BEFORE_KINDS, CHECKPOINT, checkpoint_of
-from nqe.settings import ModelSettings, run_settings, to_json
+from nqe.settings import ModelSettings, build_run_settings, to_json
 
 WEIGHTS = "model.safetensors"
 
 
 @dataclass(frozen=True)
 class Card:
-    """What a checkpoint tells of its making."""
+    """Where the model of a checkpoint comes from, for its config and README."""
 
     dataset: str | None = None
-    """Where the data set was."""
+    """The path of the data set at the time of training."""
     fingerprint: str | None = None
+    """The fingerprint of the data set."""
     trained_on: str | None = None
-    """The facts, or the query set, that it learnt from."""
+    """The splits or the query set that the model was trained on."""
     step: int | None = None
+    """The number of training steps."""
     scores: Mapping[str, float] | None = None
     """Validation MRR by shape."""
 
@@ -50,9 +52,9 @@ def save_pretrained(
     tensors: Mapping[str, Mapping[str, torch.Tensor]] | None = None,
     texts: Mapping[str, str] | None = None,
 ) -> None:
-    """Write a checkpoint folder; `tensors` and `texts` are further files to keep with it."""
+    """Write a checkpoint folder; `tensors` and `texts` are additional files by name."""
     card = card or Card()
-    with CHECKPOINT.new(Path(folder), _config(model, card)) as temporary:
+    with CHECKPOINT.create(Path(folder), _config(model, card)) as temporary:
         for name, values in {WEIGHTS: model.state_dict(), **(tensors or {})}.items():
             _write(values, temporary / name)
         if model.vocabulary is not None:
@@ -62,27 +64,27 @@ def save_pretrained(
 
 
 def from_pretrained(folder: str | Path, device: str = "auto") -> Model:
-    """The model of a checkpoint folder."""
+    """Load the model of a checkpoint folder, in eval mode."""
     path = Path(folder)
-    config = CHECKPOINT.manifest(path)
+    config = CHECKPOINT.read_manifest(path)
     try:
-        settings = _model_settings(config, str(path / CHECKPOINT.file))
+        settings = _model_settings(config, str(path / CHECKPOINT.manifest_file))
         vocabulary = None
         if (path / "vocabulary").is_dir():
             vocabulary, _ = storage.load(path / "vocabulary")
         model = new_model(settings, config["entity_count"], config["relation_count"], vocabulary)
         model.load_state_dict(load_file(path / WEIGHTS))
     except (OSError, KeyError, TypeError, ValueError, RuntimeError, SafetensorError) as error:
-        # Whatever a damaged file makes of itself; what torch says of it may fill pages.
+        # A damaged file can cause any of these errors; torch's messages may fill pages.
         reason = shorten(str(error), 200, placeholder=" …")
         raise StorageError(f"{path}: damaged checkpoint ({reason}); train it again") from error
     if vocabulary is not None and not _fits(vocabulary, model):
-        raise StorageError(f"{path}: vocabulary and weights do not fit together; train it again")
-    return model.to(device_of(device)).eval()
+        raise StorageError(f"{path}: vocabulary and weights differ in size; train it again")
+    return model.to(choose_device(device)).eval()
 
 
 def load(path: str | Path, device: str = "auto") -> Model:
-    """The model of a RUN (its best one) or of a checkpoint."""
+    """Load the best model of a RUN, or the model of a checkpoint."""
     return from_pretrained(checkpoint_of(Path(path)), device)
 
 
@@ -90,7 +92,7 @@ def _model_settings(config: Mapping[str, Any], where: str) -> ModelSettings:
     given = config["model"]
     if config["version"] == BEFORE_KINDS and isinstance(given, Mapping):
         given = {"kind": "nqe", **given}
-    return run_settings({"model": given}, where).model
+    return build_run_settings({"model": given}, where).model
 
 
 def _config(model: Model, card: Card) -> dict[str, Any]:
@@ -110,20 +112,20 @@ def _fits(vocabulary: Vocabulary, model: Model) -> bool:
 def _write(tensors: Mapping[str, torch.Tensor], path: Path) -> None:
     try:
         save_file(_contiguous(tensors), path)
-        # It lets nobody else read; the folder beside it says who may.
+        # safetensors makes the file readable for its owner alone; follow the folder instead.
         path.chmod(path.parent.stat().st_mode & 0o666)
     except SafetensorError as error:
-        # The system's error, a full disk say, is there in the text alone.
+        # The system's error number, of a full disk for example, is only in the text.
         number = re.search(r"os error (\d+)", str(error))
         raise OSError(int(number[1]) if number else None, str(error)) from error
 
 
 def _contiguous(values: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-    """Tensors as safetensors wants them: none of them part of another, all on the CPU."""
-    kept: dict[int, str] = {}
+    """Tensors as safetensors requires them: contiguous, on the CPU, sharing no memory."""
+    first_names: dict[int, str] = {}
     result = {}
     for name, value in values.items():
-        shared = kept.setdefault(value.data_ptr(), name) != name and value.numel() > 0
+        shared = first_names.setdefault(value.data_ptr(), name) != name and value.numel() > 0
         tensor = value.detach().cpu().contiguous()
         result[name] = tensor.clone() if shared else tensor
     return result
@@ -134,7 +136,7 @@ def _readme(model: Model, card: Card) -> str:
     settings = "\n".join(f"- {name}: {value}" for name, value in to_json(model.settings).items())
     return f"""# An NQE model
 
-Predicts the missing entity of statements with qualifiers, and answers logical queries over them.
+Predicts missing entities in statements with qualifiers, and answers logical queries over them.
 
 - trained on: {card.trained_on or "unknown"} of {card.dataset or "an unnamed data set"}
 - fingerprint of the data set: {card.fingerprint or "unknown"}

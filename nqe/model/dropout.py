@@ -1,4 +1,4 @@
-"""Dropout that is quick on a CPU."""
+"""Dropout that is fast on a CPU."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ _STEPS = 256
 
 
 class Dropout(nn.Module):
-    """Leaves out a part of the values in training, and scales up the others.
+    """Sets a random part of the values to 0 in training, and scales the others up.
 
-    PyTorch draws a float a value on a CPU, in one thread, which costs more than the layer it is
-    for. A byte a value does: the part is rounded to 1/256 there.
+    On a CPU, PyTorch draws one float per value in a single thread, which takes longer than the
+    layer itself. Here one random byte per value is enough: the part is rounded to 1/256.
     """
 
     def __init__(self, part: float) -> None:
@@ -21,7 +21,7 @@ class Dropout(nn.Module):
         self.part = part
 
     def forward(self, values: Tensor) -> Tensor:
-        """The values, some of them 0 in training."""
+        """The values, in training with a part of them set to 0."""
         if not self.training or not self.part:
             return values
         if values.device.type != "cpu":

@@ -1,4 +1,4 @@
-"""The kinds of edges between the elements of a fact, 14 as the paper counts them."""
+"""The 14 kinds of edges between the elements of a fact."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _ELEMENTS = "sro"
 def edge_kinds(arity: int) -> Tensor:
     """The kind of edge between any two elements of [s, r, o, a1, v1, a2, v2, …].
 
-    A shorter fact's matrix is the upper left corner of a longer one's.
+    The matrix of a shorter fact is the upper left corner of that of a longer one.
     """
     length = 2 * arity - 1
     rows = [[EDGES.index(_edge(i, j)) for j in range(length)] for i in range(length)]

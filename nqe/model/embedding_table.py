@@ -1,4 +1,4 @@
-"""The vectors of entities and relations, in [0,1]^d."""
+"""Embedding tables: the vectors of entities and relations, in [0,1]^d."""
 
 from __future__ import annotations
 
@@ -10,15 +10,18 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
 _SPREAD = 0.05
+"""The standard deviation of the initial weights."""
 _CACHED = 2**19
+"""The number of values in a chunk that stays in the cache of a CPU."""
 
 
 class FuzzyTable(nn.Module):
-    """Vectors sigmoid(steepness · (weights - their mean)), a mean a row, in [0,1].
+    """A table of vectors sigmoid(steepness · (weights - mean of the row)).
 
-    The factor lets them move against Adam's step. The mean is taken away as the LayerNorm before
-    the projector's sigmoid does it: products of queries' vectors are small everywhere, those of
-    complements large, and an entity must not gain or lose by that alone.
+    The steepness lets a step of Adam move a vector noticeably. The mean is subtracted because the
+    LayerNorm before the encoder's sigmoid does the same to query vectors: conjunctions have small
+    values everywhere and negations large ones, and without it the sum of an entity's vector would
+    decide the entity's rank.
     """
 
     def __init__(self, count: int, width: int, steepness: float) -> None:
@@ -27,7 +30,7 @@ class FuzzyTable(nn.Module):
         self.steepness = steepness
 
     def forward(self, rows: Tensor | slice | None = None, centre: float = 0.0) -> Tensor:
-        """The vectors of these rows, or of all, less the centre."""
+        """The vectors of the given rows, or of all rows (None), minus the centre."""
         weights: Tensor = self.weights
         if isinstance(rows, slice):
             weights = weights[rows]
@@ -38,13 +41,15 @@ class FuzzyTable(nn.Module):
         )
         return vectors
 
-    def both(self, some: Tensor, others: Tensor | None, centre: float) -> tuple[Tensor, Tensor]:
-        """The vectors of some rows, and those of others (None: all) less the centre.
+    def read_twice(
+        self, anchors: Tensor, candidates: Tensor | None, centre: float
+    ) -> tuple[Tensor, Tensor]:
+        """The vectors of the anchors, and those of the candidates (None: all) minus the centre.
 
-        At once, so that there is one gradient of the size of the table and not two.
+        Reading both in one operation makes a single gradient of the table's size instead of two.
         """
-        vectors: tuple[Tensor, Tensor] = _FuzzyBoth.apply(  # type: ignore[no-untyped-call]
-            self.weights, some, others, self.steepness, centre
+        vectors: tuple[Tensor, Tensor] = _FuzzyTwice.apply(  # type: ignore[no-untyped-call]
+            self.weights, anchors, candidates, self.steepness, centre
         )
         return vectors
 
@@ -53,7 +58,7 @@ class FuzzyTable(nn.Module):
 
 
 class _Fuzzy(torch.autograd.Function):
-    """The vectors less a centre, with one large tensor instead of four."""
+    """The vectors minus the centre; autograd would keep four large tensors instead of one."""
 
     @staticmethod
     def forward(ctx: Any, weights: Tensor, steepness: float, centre: float) -> Tensor:
@@ -69,39 +74,40 @@ class _Fuzzy(torch.autograd.Function):
         return _fuzzy_backward(above[0], vectors, ctx.steepness, ctx.centre), None, None
 
 
-class _FuzzyBoth(torch.autograd.Function):
-    """The same for some rows of a table and for others, or all, less a centre."""
+class _FuzzyTwice(torch.autograd.Function):
+    """`_Fuzzy` for two selections of rows of one table; the centre applies to the second."""
 
     @staticmethod
     def forward(
         ctx: Any,
         weights: Tensor,
-        some: Tensor,
-        others: Tensor | None,
+        anchors: Tensor,
+        candidates: Tensor | None,
         steepness: float,
         centre: float,
     ) -> tuple[Tensor, Tensor]:
-        first = _fuzzy(weights[some], steepness, 0.0)
-        second = _fuzzy(weights if others is None else weights[others], steepness, centre)
-        ctx.save_for_backward(some, others, first, second)
+        first = _fuzzy(weights[anchors], steepness, 0.0)
+        chosen = weights if candidates is None else weights[candidates]
+        second = _fuzzy(chosen, steepness, centre)
+        ctx.save_for_backward(anchors, candidates, first, second)
         ctx.steepness, ctx.centre, ctx.shape = steepness, centre, weights.shape
         return first, second
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, *above: Tensor) -> tuple[Tensor | None, ...]:
-        some, others, first, second = ctx.saved_tensors
+        anchors, candidates, first, second = ctx.saved_tensors
         gradient = _fuzzy_backward(above[1], second, ctx.steepness, ctx.centre)
-        if others is not None:
-            gradient = gradient.new_zeros(ctx.shape).index_add_(0, others, gradient)
-        gradient.index_add_(0, some, _fuzzy_backward(above[0], first, ctx.steepness, 0.0))
+        if candidates is not None:
+            gradient = gradient.new_zeros(ctx.shape).index_add_(0, candidates, gradient)
+        gradient.index_add_(0, anchors, _fuzzy_backward(above[0], first, ctx.steepness, 0.0))
         return gradient, None, None, None, None
 
 
 def _fuzzy(weights: Tensor, steepness: float, centre: float) -> Tensor:
     vectors = torch.empty_like(weights)
-    for some, result in _chunks(weights, vectors):
-        torch.sub(some, some.mean(-1, keepdim=True), out=result)
+    for chunk, result in _chunks(weights, vectors):
+        torch.sub(chunk, chunk.mean(-1, keepdim=True), out=result)
         result.mul_(steepness).sigmoid_()
         if centre:
             result.sub_(centre)
@@ -110,15 +116,15 @@ def _fuzzy(weights: Tensor, steepness: float, centre: float) -> Tensor:
 
 def _fuzzy_backward(above: Tensor, vectors: Tensor, steepness: float, centre: float) -> Tensor:
     gradient = torch.empty_like(vectors)
-    for some, given, result in _chunks(vectors, above, gradient):
-        outputs = some + centre if centre else some
-        torch.ops.aten.sigmoid_backward.grad_input(given, outputs, grad_input=result)
+    for chunk, of_output, result in _chunks(vectors, above, gradient):
+        outputs = chunk + centre if centre else chunk
+        torch.ops.aten.sigmoid_backward.grad_input(of_output, outputs, grad_input=result)
         result.sub_(result.mean(-1, keepdim=True)).mul_(steepness)
     return gradient
 
 
 def _chunks(*tables: Tensor) -> Iterator[tuple[Tensor, ...]]:
-    """The same rows of all tables, few enough at a time to stay in the cache on a CPU."""
+    """The same rows of all tables, on a CPU in chunks that fit into the cache."""
     first = tables[0]
     rows = len(first) if first.device.type != "cpu" else max(1, _CACHED // first.shape[-1])
     for start in range(0, len(first), rows or 1):

@@ -1,7 +1,8 @@
-"""A linear map a role: entities first, relations after them."""
+"""Linear maps by role: one for entities and one for relations."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -17,7 +18,7 @@ def linear_by_role(
     relation_weight: Tensor,
     relation_bias: Tensor,
 ) -> Tensor:
-    """The first rows through the entities' map, the others through the relations'."""
+    """Map the first `entity_count` elements by the entity map, the others by the relation map."""
     inputs: tuple[Tensor, ...] = (
         elements,
         entity_weight,
@@ -26,8 +27,8 @@ def linear_by_role(
         relation_bias,
     )
     if torch.is_autocast_enabled(elements.device.type):
-        shorter = torch.get_autocast_dtype(elements.device.type)
-        inputs = tuple(one.to(shorter) for one in inputs)
+        half = torch.get_autocast_dtype(elements.device.type)
+        inputs = tuple(tensor.to(half) for tensor in inputs)
     mapped: Tensor = _LinearByRole.apply(  # type: ignore[no-untyped-call]
         inputs[0], entity_count, *inputs[1:]
     )
@@ -35,7 +36,7 @@ def linear_by_role(
 
 
 class _LinearByRole(torch.autograd.Function):
-    """Both halves are written where they belong, instead of put together and cut apart again."""
+    """Writes both parts into one result, which avoids splitting and concatenating tensors."""
 
     @staticmethod
     def forward(ctx: Any, elements: Tensor, entity_count: int, *maps: Tensor) -> Tensor:
@@ -50,16 +51,16 @@ class _LinearByRole(torch.autograd.Function):
     @once_differentiable
     def backward(ctx: Any, *above: Tensor) -> tuple[Tensor | None, ...]:
         elements, *maps = ctx.saved_tensors
-        given = above[0]
+        of_result = above[0]
         of_elements = torch.empty_like(elements)
         of_maps: list[Tensor] = []
         for rows, weight, _ in _roles(ctx.entity_count, maps):
-            torch.mm(given[rows], weight, out=of_elements[rows])
-            of_maps += (given[rows].T @ elements[rows], given[rows].sum(0))
+            torch.mm(of_result[rows], weight, out=of_elements[rows])
+            of_maps += (of_result[rows].T @ elements[rows], of_result[rows].sum(0))
         return (of_elements, None, *of_maps)
 
 
-def _roles(entity_count: int, maps: Any) -> tuple[tuple[slice, Tensor, Tensor], ...]:
+def _roles(entity_count: int, maps: Sequence[Tensor]) -> tuple[tuple[slice, Tensor, Tensor], ...]:
     """The rows of each role, with the weight and bias of its map."""
     return (
         (slice(None, entity_count), maps[0], maps[1]),

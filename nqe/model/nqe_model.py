@@ -64,7 +64,7 @@ class NQEModel(Model):
         """Encode and compare, with a single gradient of the entity table's size."""
         batch = self._batch(plans)
         rows = None if entities is None else entities.to(self.device)
-        anchors, vectors = self.entities.both(batch.anchors, rows, self.scorer.centre)
+        anchors, vectors = self.entities.read_twice(batch.anchors, rows, self.scorer.centre)
         queries = functional.embedding(batch.targets, self._sources(batch, anchors))
         block = self.scorer.make_block(vectors, rows)
         return Comparison(self.prepare(queries), block.vectors, block.bias)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass, field, replace
 from typing import Any, assert_never
 
 from nqe.errors import QueryError
@@ -29,7 +28,6 @@ class Variable:
             )
 
     def __hash__(self) -> int:
-        # Variables are looked up often; this is faster than the hash of a data class.
         return hash(self.name)
 
     def __str__(self) -> str:
@@ -61,7 +59,7 @@ class _Connectives:
         raise QueryError("formulas are joined by &, | and ~, not by Python's and, or, not")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Atom(_Connectives):
     """A pattern of facts; if it is closed (`only`), a fact may have no further qualifiers."""
 
@@ -70,26 +68,25 @@ class Atom(_Connectives):
     object: Term
     qualifiers: tuple[tuple[str, Term], ...] = ()
     closed: bool = False
+    # Computed once, because compiling a query reads them many times.
+    terms: tuple[Term, ...] = field(init=False, repr=False, compare=False)
+    """The contents of its slots: subject, object, then the values of the qualifiers."""
+    variables: tuple[Variable, ...] = field(init=False, repr=False, compare=False)
+    """Its distinct variables, in the order of its slots."""
 
     def __post_init__(self) -> None:
-        for term in self.terms:
+        terms = (self.subject, self.object, *(value for _, value in self.qualifiers))
+        for term in terms:
             if not isinstance(term, Variable | str):
                 raise QueryError(f"{term!r} in {self.relation}(…) is neither a name nor a variable")
-
-    @cached_property
-    def terms(self) -> tuple[Term, ...]:
-        """The contents of its slots: subject, object, then the values of the qualifiers."""
-        return (self.subject, self.object, *(value for _, value in self.qualifiers))
+        distinct = dict.fromkeys(term for term in terms if isinstance(term, Variable))
+        object.__setattr__(self, "terms", terms)
+        object.__setattr__(self, "variables", tuple(distinct))
 
     @property
     def attributes(self) -> tuple[str, ...]:
         """The names of its qualifiers."""
         return tuple(attribute for attribute, _ in self.qualifiers)
-
-    @cached_property
-    def variables(self) -> tuple[Variable, ...]:
-        """Its distinct variables, in the order of its slots."""
-        return tuple(dict.fromkeys(term for term in self.terms if isinstance(term, Variable)))
 
     def only(self) -> Atom:
         """The same atom, closed."""
@@ -124,6 +121,26 @@ class Not(_Connectives):
 
 
 Formula = Atom | And | Or | Not
+
+
+def is_too_deep(formula: Formula) -> bool:
+    """Whether a formula is nested so deep that walking it would exhaust Python's stack."""
+    level, depth = [formula], 0
+    while level and depth <= MAX_DEPTH:
+        level, depth = [part for one in level for part in _direct_parts(one)], depth + 1
+    return bool(level)
+
+
+def _direct_parts(formula: Formula) -> tuple[Formula, ...]:
+    match formula:
+        case Atom():
+            return ()
+        case Not(part):
+            return (part,)
+        case And(parts) | Or(parts):
+            return parts
+        case _:
+            assert_never(formula)
 
 
 def variables(names: str) -> tuple[Variable, ...]:

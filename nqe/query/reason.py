@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, assert_never
 
-from nqe.graph.entity_facts import labelled
+from nqe.graph.entity_facts import label_fact
 from nqe.graph.fact_source import FactSource
 from nqe.query.plan import Op
 
@@ -114,7 +114,7 @@ class Reason:
     def _describe(self, certain: bool) -> str:
         match self.op:
             case Op.PROJECTION if self.row is not None:
-                return f"stated {labelled(self.graph, self.row).labels}"
+                return f"stated {label_fact(self.graph, self.row).labels}"
             case Op.PROJECTION:
                 return f"predicted {self.atom} ({self.own:.3f})"
             case Op.AND:

@@ -27,7 +27,7 @@ class Result:
     @property
     def answers(self) -> Integers:
         """The numbers of the entities that answer the query, in ascending order."""
-        return self.sets[-1].listed(self.graph.entity_count)
+        return self.sets[-1].to_array(self.graph.entity_count)
 
     @property
     def ids(self) -> list[str]:
@@ -45,12 +45,12 @@ class Result:
         return f"<Result: {len(self):,} answers: {shown}>"
 
     def __len__(self) -> int:
-        return self.sets[-1].size(self.graph.entity_count)
+        return self.sets[-1].count_members(self.graph.entity_count)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.ids)
 
     def proof(self, entity: int | np.integer[Any] | str) -> Reason:
         """Why an entity (its number, id or label) is an answer, step by step."""
-        number = self.graph.vocabulary.entities.numbered(entity)
+        number = self.graph.vocabulary.entities.to_number(entity)
         return prove(self.plan, self.graph, self.sets, number)

@@ -211,7 +211,7 @@ def _plain_name(variable: Variable) -> str:
 
 def _local_name(name: str) -> str:
     """An id as the local part of a prefixed name, with special characters escaped."""
-    return re.sub(r"([~.\-!$&'()*+,;=/?#@])", r"\\\1", rdf.local_name(name))
+    return re.sub(r"([~.\-!$&'()*+,;=/?#@])", r"\\\1", rdf.escape_id(name))
 
 
 def _indent(lines: Iterable[str]) -> list[str]:

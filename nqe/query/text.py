@@ -6,13 +6,12 @@ import re
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
-from typing import Any, assert_never
+from typing import Any, assert_never, cast
 
 from lark import Lark, Token, Transformer, UnexpectedInput
-from lark.exceptions import VisitError
 
 from nqe.errors import QueryError
-from nqe.query.formula import TOO_DEEP, And, Atom, Formula, Not, Or, Term, Variable
+from nqe.query.formula import TOO_DEEP, And, Atom, Formula, Not, Or, Term, Variable, is_too_deep
 
 KEYWORDS = frozenset({"and", "or", "not", "only"})
 _WORD = re.compile(r'[^\s()\[\],;:"&|!?]+')
@@ -38,12 +37,13 @@ _TERMINALS = {
 def parse_text(text: str) -> tuple[Variable, Formula]:
     """The target and the formula of a text such as `?x: borders(?x, France)`."""
     try:
-        parsed: tuple[Variable, Formula] = _Builder().transform(_parser().parse(text))
+        # The builder makes formulas while the text is parsed, so that there is no tree.
+        target, formula = cast(tuple[Variable, Formula], _parser().parse(text))
     except UnexpectedInput as error:
         raise QueryError(_describe_error(text, error)) from None
-    except (RecursionError, VisitError):
-        raise QueryError(TOO_DEEP) from None
-    return parsed
+    if is_too_deep(formula):
+        raise QueryError(TOO_DEEP)
+    return target, formula
 
 
 def render_query(targets: Iterable[Variable], formula: Formula) -> str:
@@ -95,7 +95,9 @@ def _quote(text: str) -> str:
 @cache
 def _parser() -> Lark:
     grammar = (Path(__file__).parent / "grammar.lark").read_text(encoding="utf-8")
-    return Lark(grammar, start="query", parser="lalr", maybe_placeholders=True)
+    return Lark(
+        grammar, start="query", parser="lalr", maybe_placeholders=True, transformer=_Builder()
+    )
 
 
 class _Builder(Transformer[Token, Any]):

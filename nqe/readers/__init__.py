@@ -1,9 +1,19 @@
-"""Reading graphs from files: one file per format."""
+"""Reading graphs from files: one file per format, each yielding facts, labels and bad lines."""
 
-from nqe.readers.bad_lines import Bad, BadLines
+from nqe.readers.bad_lines import BadLines
 from nqe.readers.formats import FORMATS
-from nqe.readers.labels import read_labels
-from nqe.readers.read_dataset import read
+from nqe.readers.read_dataset import read, read_labels
+from nqe.readers.records import BadLine, DescribedId, Record, Records
 from nqe.readers.table import Columns
 
-__all__ = ["FORMATS", "Bad", "BadLines", "Columns", "read", "read_labels"]
+__all__ = [
+    "FORMATS",
+    "BadLine",
+    "BadLines",
+    "Columns",
+    "DescribedId",
+    "Record",
+    "Records",
+    "read",
+    "read_labels",
+]

@@ -1,47 +1,35 @@
-"""What readers yield, a line's fact or what is wrong with it, and what to do with the latter."""
+"""What to do with bad lines: stop at the first one, or count them and go on."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from nqe.errors import InputError
-from nqe.graph.fact import Fact
+from nqe.readers.records import BadLine
 
-# So many bad lines are kept word for word; beyond that they are only counted.
-KEPT = 10_000
-
-
-@dataclass(frozen=True, slots=True)
-class Bad:
-    """A line that holds no fact: what is wrong and what to do, and the line itself."""
-
-    what: str
-    text: str
-
-
-Line = tuple[int, Fact | Bad]
-Lines = Iterator[Line]
+# At most this many bad lines are kept in full; further ones are only counted.
+MOST_KEPT = 10_000
 
 
 @dataclass
 class BadLines:
-    """Stops at the first bad line, or with `skip` counts and keeps them."""
+    """Stops at the first bad line, or with `skip` counts and keeps bad lines."""
 
     skip: bool = False
     count: int = 0
-    kept: list[tuple[str, Bad]] = field(default_factory=list)
+    kept: list[tuple[str, BadLine]] = field(default_factory=list)
+    """The first bad lines, each with its source and line number."""
 
-    def report(self, source: str, line: int, bad: Bad) -> None:
-        """Take note of a bad line, or stop at it."""
-        where = f"{source}:{line}"
+    def report(self, source: str, line: int, bad: BadLine) -> None:
+        """Count and keep a bad line; raise it as an error unless bad lines are skipped."""
+        place = f"{source}:{line}"
         if not self.skip:
-            raise InputError(f"{where}: {bad.what}")
+            raise InputError(f"{place}: {bad.problem}")
         self.count += 1
-        if len(self.kept) < KEPT:
-            self.kept.append((where, bad))
+        if len(self.kept) < MOST_KEPT:
+            self.kept.append((place, bad))
 
-    def table(self) -> str:
-        """The kept lines as a tab-separated text: where, what, the line."""
-        rows = (f"{where}\t{bad.what}\t{bad.text.strip()}\n" for where, bad in self.kept)
+    def to_tsv(self) -> str:
+        """The kept lines as tab-separated text: where, what, the line."""
+        rows = (f"{place}\t{bad.problem}\t{bad.text.strip()}\n" for place, bad in self.kept)
         return "where\twhat\tline\n" + "".join(rows)

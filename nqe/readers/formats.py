@@ -1,4 +1,4 @@
-"""The formats, and how a file's content tells which it is."""
+"""The table of formats with their readers, and detection of a file's format from its content."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from functools import partial
 
 from nqe.errors import InputError
 from nqe.readers import nary_facts, statements, table
-from nqe.readers.bad_lines import Lines
+from nqe.readers.records import Records
 from nqe.readers.source import Source
 
-Reader = Callable[[Source], Lines]
+Reader = Callable[[Source], Records]
 
 FORMATS = ("statements", "nary", "table")
 
 
-def reader(name: str, columns: table.Columns) -> Reader:
-    """The reader of a format."""
+def choose_reader(name: str, columns: table.Columns) -> Reader:
+    """The reader of a format; `columns` are the main columns of tables."""
     readers: dict[str, Reader] = {
         "statements": statements.read,
         "nary": nary_facts.read,
@@ -27,8 +27,8 @@ def reader(name: str, columns: table.Columns) -> Reader:
     return readers[name]
 
 
-def detect(source: Source, columns: table.Columns) -> str:
-    """The format of a source by its first lines."""
+def detect_format(source: Source, columns: table.Columns) -> str:
+    """The format that the first lines of a source are written in."""
     if table.PARQUET_MAGIC.match(source.head):
         return "table"
     lines = source.head_lines()
@@ -36,22 +36,22 @@ def detect(source: Source, columns: table.Columns) -> str:
         raise InputError(f"{source.name}: empty; there is nothing to import")
     if lines[0].lstrip().startswith("{"):
         return "nary"
-    if columns.separator(lines[0]):
+    if columns.find_separator(lines[0]):
         return "table"
     if "\t" in lines[0]:
-        return _tab_separated(source, [line.split("\t") for line in lines])
+        return _detect_tab_separated(source, [line.split("\t") for line in lines])
     if lines[0].count(",") >= 2:
         return "statements"
     raise InputError(
-        f"{source.name}:1: not a form that can be told by itself; "
-        f"say which with --format ({', '.join(FORMATS)})"
+        f"{source.name}:1: the format cannot be detected from the content; "
+        f"name it with --format ({', '.join(FORMATS)})"
     )
 
 
-def _tab_separated(source: Source, rows: list[list[str]]) -> str:
-    """Relation first (nary) or second (statements): the relation is what varies less.
+def _detect_tab_separated(source: Source, rows: list[list[str]]) -> str:
+    """Whether the relation is first (nary) or second (statements): it varies less than entities.
 
-    Statements have an odd number of parts, so that where none has, relations stand first.
+    Statements have an odd number of parts, so if no line has, the relation is first.
     """
     even = sum(len(row) % 2 == 0 for row in rows)
     if even == len(rows):
@@ -59,7 +59,7 @@ def _tab_separated(source: Source, rows: list[list[str]]) -> str:
     first, second = (len({row[place] for row in rows if len(row) > 1}) for place in (0, 1))
     if first == second:
         raise InputError(
-            f"{source.name}:1: cannot tell whether the relation stands first or second; "
-            "say --format nary (first) or --format statements (second)"
+            f"{source.name}:1: cannot tell whether the relation is first or second; "
+            "give --format nary (first) or --format statements (second)"
         )
     return "nary" if first < second else "statements"

@@ -1,4 +1,4 @@
-"""Where facts come from: a file or standard input, compressed or not, as lines of text."""
+"""Input files: a file or standard input, decompressed, as numbered lines of text."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import io
 import re
 import select
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -17,15 +17,17 @@ from typing import IO, TYPE_CHECKING, cast
 import pyarrow as pa
 
 from nqe.errors import InputError
-from nqe.readers.bad_lines import Bad, BadLines
+from nqe.readers.records import BadLine, Record, Records
+from nqe.text_format import STANDARD_STREAM
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
-STDIN = "-"
+# Bytes to read at once.
 CHUNK = 1 << 20
+# Bytes to look at when the format is detected.
 HEAD = 1 << 16
-# So many milliseconds a pipe is waited for at a time.
+# Milliseconds to wait for a pipe before looking for Ctrl-C.
 PATIENCE = 200
 
 Stream = IO[bytes]
@@ -35,8 +37,8 @@ def _zstd(stream: Stream) -> Stream:
     return cast(Stream, pa.CompressedInputStream(pa.PythonFile(stream, mode="r"), "zstd"))
 
 
-# A compression by the bytes its files begin with. So much of bzip2's are looked at that no text
-# can begin like it.
+# Compressions by the bytes that their files begin with. The pattern of bzip2 is long enough that
+# no text begins like it.
 _COMPRESSIONS: dict[re.Pattern[bytes], Callable[[Stream], Stream]] = {
     re.compile(rb"\x1f\x8b"): lambda stream: cast(Stream, gzip.GzipFile(fileobj=stream)),
     re.compile(rb"BZh[1-9](1AY&SY|\x17rE8P\x90)"): lambda stream: cast(Stream, bz2.BZ2File(stream)),
@@ -46,34 +48,34 @@ _MAGIC_SIZE = 10
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
-class _Raw(io.RawIOBase):
-    """The bytes of a file or pipe, of which the first can be looked at."""
+class _PeekableBytes(io.RawIOBase):
+    """The bytes of a file or pipe, of which the first can be looked at before they are read."""
 
     def __init__(self, file: Stream) -> None:
-        self._file, self._seen = file, b""
+        self._file, self._peeked = file, b""
         self._poll = select.poll()
         self._poll.register(file, select.POLLIN)
 
     def readable(self) -> bool:
-        """Always."""
+        """Always true."""
         return True
 
     def peek(self, size: int) -> bytes:
-        """The first bytes, which are read again later; fewer only where there are no more."""
-        while len(self._seen) < size and (more := self._next(size - len(self._seen))):
-            self._seen += more
-        return self._seen
+        """The first bytes, which later reads return again; fewer only if there are no more."""
+        while len(self._peeked) < size and (more := self._next(size - len(self._peeked))):
+            self._peeked += more
+        return self._peeked
 
     def readinto(self, buffer: WriteableBuffer) -> int:
-        """Fill a buffer as far as one read goes."""
+        """Put the bytes of one read into a buffer, and return their number."""
         view = memoryview(buffer)
-        chunk, self._seen = self._seen[: len(view)], self._seen[len(view) :]
+        chunk, self._peeked = self._peeked[: len(view)], self._peeked[len(view) :]
         chunk = chunk or self._next(len(view))
         view[: len(chunk)] = chunk
         return len(chunk)
 
     def _next(self, size: int) -> bytes:
-        # Ctrl-C just before a read of a silent pipe would go unseen until the pipe speaks.
+        # Ctrl-C just before a blocking read of a pipe would have no effect until data arrives.
         while not self._poll.poll(PATIENCE):
             pass
         return self._file.read(size)
@@ -81,16 +83,15 @@ class _Raw(io.RawIOBase):
 
 @dataclass(eq=False)
 class Source:
-    """One file (or `-`, standard input), opened and decompressed; read it once."""
+    """One file, or standard input if the name is `-`, opened and decompressed; it is read once."""
 
     name: str
-    bad: BadLines = field(default_factory=BadLines)
     _raw: Stream = field(init=False)
 
     def __post_init__(self) -> None:
         try:
-            where = 0 if self.name == STDIN else self.name
-            self._raw = cast(Stream, io.FileIO(where, closefd=self.name != STDIN))
+            where = 0 if self.name == STANDARD_STREAM else self.name
+            self._raw = cast(Stream, io.FileIO(where, closefd=self.name != STANDARD_STREAM))
         except FileNotFoundError:
             raise InputError(f"{self.name}: no such file; check the path") from None
         except IsADirectoryError:
@@ -108,61 +109,74 @@ class Source:
 
     @cached_property
     def size(self) -> int | None:
-        """How many bytes there are to read; None for standard input and other pipes."""
+        """The file's size in bytes; None for standard input and other pipes."""
         return Path(self.name).stat().st_size if self._is_file else None
 
     @property
     def position(self) -> int:
-        """How many bytes of the file are read, compressed as they are; 0 for pipes."""
+        """How many bytes of the file were read, before decompression; 0 for pipes."""
         return self._raw.tell() if self._is_file else 0
 
     @cached_property
     def head(self) -> bytes:
-        """The first bytes and at least the first line, to tell the format from."""
+        """The first bytes, at least one whole line, to detect the format from."""
         head = self._read(HEAD)
         while b"\n" not in head and (more := self._read(HEAD)):
             head += more
         return head.removeprefix(_BYTE_ORDER_MARK)
 
     def head_lines(self) -> list[str]:
-        """The first whole lines that are not empty, to tell the format from.
+        """The first complete lines that are not empty, to detect the format from.
 
-        The very first one must be UTF-8; others that are not are left for `lines` to report.
+        A first line that is not UTF-8 is an error; further such lines are left out here, and
+        `parse_lines` reports them.
         """
         lines = self.head.split(b"\n")
         more = len(lines) > 1 and len(self.head) >= HEAD - len(_BYTE_ORDER_MARK)
-        whole = lines[:-1] if more else lines
-        filled = [(number, line) for number, line in enumerate(whole, start=1) if line.strip()]
-        texts = [_decoded(line) for _, line in filled]
-        if texts and isinstance(texts[0], Bad):
-            raise InputError(f"{self.name}:{filled[0][0]}: {texts[0].what}")
+        complete = lines[:-1] if more else lines
+        filled = [(number, line) for number, line in enumerate(complete, start=1) if line.strip()]
+        texts = [_decode(line) for _, line in filled]
+        if texts and isinstance(texts[0], BadLine):
+            raise InputError(f"{self.name}:{filled[0][0]}: {texts[0].problem}")
         return [text.strip("\r") for text in texts if isinstance(text, str)]
 
     def lines(self) -> Iterator[tuple[int, str]]:
-        """Line numbers from 1 with the lines, their ends cut off.
+        """The lines that are not empty, with their numbers from 1.
 
-        Empty lines are passed over; those that are not UTF-8 are reported as bad.
+        A line that is not UTF-8 is an error.
         """
-        number = 1
-        for block in self._line_blocks():
-            for line in self._decode(block, number):
-                stripped = line.strip("\r")
-                if stripped and not stripped.isspace():
-                    yield number, stripped
-                number += 1
+        for number, line in self._decoded_lines():
+            if isinstance(line, BadLine):
+                raise InputError(f"{self.name}:{number}: {line.problem}")
+            yield number, line
 
-    def seekable(self) -> str | io.BytesIO:
-        """Where to read from any place: the file itself, or all bytes if compressed or a pipe."""
+    def parse_lines(self, parse: Callable[[str], Record]) -> Records:
+        """One record per line that is not empty: the result of `parse`, or a bad line.
+
+        Bad lines are those that are not UTF-8 and those for which `parse` raises an InputError.
+        """
+        for number, line in self._decoded_lines():
+            if isinstance(line, BadLine):
+                yield number, line
+                continue
+            try:
+                record = parse(line)
+            except InputError as error:
+                record = BadLine(str(error), line)
+            yield number, record
+
+    def open_seekable(self) -> str | io.BytesIO:
+        """Input for random access: the file's path, or all bytes if it is compressed or a pipe."""
         plain = isinstance(self._stream, io.BufferedReader)
         return self.name if plain and self._is_file else io.BytesIO(b"".join(self._chunks()))
 
     @cached_property
     def _is_file(self) -> bool:
-        return self.name != STDIN and Path(self.name).is_file()
+        return self.name != STANDARD_STREAM and Path(self.name).is_file()
 
     @cached_property
     def _stream(self) -> Stream:
-        raw = _Raw(self._raw)
+        raw = _PeekableBytes(self._raw)
         start = raw.peek(_MAGIC_SIZE)
         buffered = cast(Stream, io.BufferedReader(raw, CHUNK))
         for magic, decompress in _COMPRESSIONS.items():
@@ -183,8 +197,19 @@ class Source:
         while chunk := self._read(CHUNK):
             yield chunk
 
+    def _decoded_lines(self) -> Iterator[tuple[int, str | BadLine]]:
+        """The lines that are not empty, with their numbers from 1."""
+        number = 0
+        for block in self._line_blocks():
+            for line in _decode_lines(block):
+                number += 1
+                if isinstance(line, BadLine):
+                    yield number, line
+                elif (text := line.strip("\r")) and not text.isspace():
+                    yield number, text
+
     def _line_blocks(self) -> Iterator[bytes]:
-        """The bytes in blocks that end where a line ends; the line's end itself is cut off."""
+        """The bytes in blocks of complete lines, each without its last line end."""
         rest = b""
         for chunk in self._chunks():
             block, found, rest_of_chunk = chunk.rpartition(b"\n")
@@ -196,23 +221,16 @@ class Source:
         if rest:
             yield rest
 
-    def _decode(self, block: bytes, number: int) -> Iterator[str]:
-        """The lines of a block of which the first has that number; a bad one becomes empty."""
-        texts = _decoded(block)
-        if isinstance(texts, str):
-            yield from texts.split("\n")
-            return
-        for place, line in enumerate(block.split(b"\n")):
-            text = _decoded(line)
-            if isinstance(text, Bad):
-                self.bad.report(self.name, number + place, text)
-                text = ""
-            yield text
+
+def _decode_lines(block: bytes) -> Iterable[str | BadLine]:
+    """The lines of a block, all at once unless one of them is not UTF-8."""
+    text = _decode(block)
+    return text.split("\n") if isinstance(text, str) else map(_decode, block.split(b"\n"))
 
 
-def _decoded(line: bytes) -> str | Bad:
+def _decode(line: bytes) -> str | BadLine:
     try:
         return line.decode("utf-8")
     except UnicodeDecodeError as error:
-        what = f"not UTF-8 text (byte 0x{line[error.start]:02x}); save the file as UTF-8"
-        return Bad(what, line.decode("utf-8", errors="backslashreplace"))
+        problem = f"not UTF-8 text (byte 0x{line[error.start]:02x}); save the file as UTF-8"
+        return BadLine(problem, line.decode("utf-8", errors="backslashreplace"))

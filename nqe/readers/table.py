@@ -1,4 +1,4 @@
-"""Tables with a header (CSV, TSV, Parquet): subject, relation, object, a column an attribute."""
+"""Reads tables with a header (CSV, TSV, Parquet): the main triple and one column per attribute."""
 
 from __future__ import annotations
 
@@ -14,17 +14,16 @@ from pyarrow import parquet
 
 from nqe.errors import InputError
 from nqe.graph.fact import Fact
-from nqe.readers import cells
-from nqe.readers.bad_lines import Bad, Lines
+from nqe.readers.records import BadLine, Record, Records
 from nqe.readers.source import Source
+from nqe.text_format import MAIN_COLUMNS, SEPARATOR_NAMES, split_cells
 
-# The byte after the letters is one that no text has, so that an id may begin with them.
+# No text has a control character after these letters, so an id may begin with them.
 PARQUET_MAGIC = re.compile(rb"PAR1[\x00-\x1f]")
 
 Pairs = list[tuple[str, Any]]
 
-DEFAULT_NAMES = ("subject", "relation", "object")
-OTHER_NAMES = (
+OTHER_COLUMNS = (
     ("subject", "predicate", "object"),
     ("head", "relation", "tail"),
     ("source", "relation", "target"),
@@ -34,31 +33,35 @@ OTHER_NAMES = (
 
 @dataclass(frozen=True)
 class Columns:
-    """What the columns of the main triple are called; every other column is an attribute."""
+    """The names of the main triple's columns; every other column is an attribute."""
 
-    subject: str = "subject"
-    relation: str = "relation"
-    object: str = "object"
+    subject: str = MAIN_COLUMNS[0]
+    relation: str = MAIN_COLUMNS[1]
+    object: str = MAIN_COLUMNS[2]
 
     def find(self, header: Sequence[str]) -> tuple[int, int, int] | None:
-        """Where the three stand, if need be in another case; None when one is missing.
+        """The positions of the three columns in a header; None if one is missing.
 
-        Where no names are given, those that other tools use will do as well.
+        A name in another case is found if none is in the right case. With the default names, the
+        names that other tools use are found as well.
         """
         given = (self.subject, self.relation, self.object)
-        ways = (given, *OTHER_NAMES) if given == DEFAULT_NAMES else (given,)
-        return next(filter(None, (_places(header, way) for way in ways)), None)
+        choices = (given, *OTHER_COLUMNS) if given == MAIN_COLUMNS else (given,)
+        return next(filter(None, (_find_names(header, names) for names in choices)), None)
 
-    def separator(self, header: str) -> str | None:
-        """The separator with which a header line has all three, or None."""
-        for separator in cells.NAMES:
-            names = cells.split(header, separator)
-            if not isinstance(names, Bad) and self.find(names):
+    def find_separator(self, header: str) -> str | None:
+        """The separator that splits a header line into columns with all three names, or None."""
+        for separator in SEPARATOR_NAMES:
+            try:
+                names = split_cells(header, separator)
+            except InputError:
+                continue
+            if self.find(names):
                 return separator
         return None
 
 
-def _places(header: Sequence[str], wanted: Sequence[str]) -> tuple[int, int, int] | None:
+def _find_names(header: Sequence[str], wanted: Sequence[str]) -> tuple[int, int, int] | None:
     exact = [name.strip() for name in header]
     folded = [name.casefold() for name in exact]
     if not all(name.casefold() in folded for name in wanted):
@@ -71,7 +74,7 @@ def _places(header: Sequence[str], wanted: Sequence[str]) -> tuple[int, int, int
 
 @dataclass(frozen=True)
 class Layout:
-    """Which column holds what."""
+    """The positions of a table's columns."""
 
     main: tuple[int, int, int]
     attributes: tuple[tuple[int, str], ...]
@@ -79,7 +82,7 @@ class Layout:
 
     @classmethod
     def of(cls, header: Sequence[str], columns: Columns, source: str) -> Layout:
-        """Read it off a header."""
+        """The layout that a header describes."""
         main = columns.find(header)
         if main is None:
             shown = ", ".join(header[:8]) + (", …" if len(header) > 8 else "")
@@ -91,65 +94,75 @@ class Layout:
         names = ((place, name.strip()) for place, name in enumerate(header) if place not in main)
         return cls(main, tuple((place, name) for place, name in names if name), len(header))
 
-    def split(self, row: Sequence[str]) -> tuple[list[str], Pairs]:
-        """The main triple of a row of texts, and its cells that are not empty."""
+    def parse(self, row: Sequence[str]) -> Fact:
+        """The fact of a row of texts; an empty cell is no qualifier."""
+        if len(row) != self.width:
+            raise InputError(f"{len(row)} cells, but the header has {self.width}; add or drop some")
         pairs = [(name, row[place]) for place, name in self.attributes if row[place]]
-        return [row[place] for place in self.main], pairs
+        return _make_fact([row[place] for place in self.main], pairs)
 
 
-def _fact(main: Sequence[Any], pairs: Pairs) -> Fact | str:
-    """The fact of a row, or what is wrong with it."""
-    try:
-        texts = [_texts(cell) for cell in main]
-        qualifiers = tuple((name, text) for name, cell in pairs for text in _texts(cell))
-    except ValueError as error:
-        return str(error)
-    if any(len(one) != 1 for one in texts):
-        return "subject, relation and object need one value each; fill them or drop the row"
+def _make_fact(main: Sequence[Any], pairs: Pairs) -> Fact:
+    """The fact of a row's main cells and its other filled cells by attribute."""
+    texts = [_list_texts(cell) for cell in main]
+    qualifiers = tuple((name, text) for name, cell in pairs for text in _list_texts(cell))
+    if any(len(values) != 1 for values in texts):
+        raise InputError(
+            "subject, relation and object need one value each; fill them or drop the row"
+        )
     return Fact(texts[0][0], texts[1][0], texts[2][0], qualifiers)
 
 
-def read(source: Source, columns: Columns | None = None) -> Lines:
-    """One fact a row below the header."""
+def read(source: Source, columns: Columns | None = None) -> Records:
+    """One fact per row below the header."""
     columns = columns or Columns()
     if PARQUET_MAGIC.match(source.head):
         return _read_parquet(source, columns)
     return _read_text(source, columns)
 
 
-def _read_text(source: Source, columns: Columns) -> Lines:
+def _read_text(source: Source, columns: Columns) -> Records:
     first = source.head_lines()[:1]
-    separator = (columns.separator(first[0]) if first else None) or ","
-    layout = None
-    for number, line in source.lines():
-        row = cells.split(line, separator)
-        if isinstance(row, Bad):
-            yield number, row
-        elif layout is None:
-            layout = Layout.of(row, columns, source.name)
-        elif len(row) != layout.width:
-            what = f"{len(row)} cells, but the header has {layout.width}; add or drop some"
-            yield number, Bad(what, line)
-        else:
-            fact = _fact(*layout.split(row))
-            yield number, Bad(fact, line) if isinstance(fact, str) else fact
+    if not first:
+        return iter(())
+    separator = columns.find_separator(first[0]) or ","
+    layout = Layout.of(_split_header(first[0], separator, source), columns, source.name)
+    records = source.parse_lines(lambda line: layout.parse(split_cells(line, separator)))
+    next(records, None)  # the header itself
+    return records
 
 
-def _read_parquet(source: Source, columns: Columns) -> Lines:
-    """One fact a row; its number stands for the line's."""
+def _split_header(line: str, separator: str, source: Source) -> list[str]:
     try:
-        with parquet.ParquetFile(source.seekable()) as file:
+        return split_cells(line, separator)
+    except InputError as error:
+        raise InputError(f"{source.name}:1: {error}") from error
+
+
+def _read_parquet(source: Source, columns: Columns) -> Records:
+    """One fact per row, with the row's number in place of a line's."""
+    try:
+        with parquet.ParquetFile(source.open_seekable()) as file:
             layout = Layout.of(file.schema_arrow.names, columns, source.name)
-            batches = (_parquet_rows(batch, layout) for batch in file.iter_batches())
+            batches = (_list_rows(batch, layout) for batch in file.iter_batches())
             for number, row in enumerate(chain.from_iterable(batches), start=1):
-                fact = _fact(*row)
-                yield number, Bad(fact, str(row)) if isinstance(fact, str) else fact
+                yield number, _parse_parquet_row(row)
     except (pa.ArrowException, OSError) as error:
         raise InputError(f"{source.name}: damaged Parquet ({error}); get the file again") from error
 
 
-def _parquet_rows(batch: Any, layout: Layout) -> Iterator[tuple[tuple[Any, ...], Pairs]]:
-    """The rows of a batch; such tables are wide and mostly empty, so only filled cells are seen."""
+def _parse_parquet_row(row: tuple[tuple[Any, ...], Pairs]) -> Record:
+    try:
+        return _make_fact(*row)
+    except InputError as error:
+        return BadLine(str(error), str(row))
+
+
+def _list_rows(batch: Any, layout: Layout) -> Iterator[tuple[tuple[Any, ...], Pairs]]:
+    """The main cells and the other filled cells of each row of a batch.
+
+    Such tables are wide and mostly empty, so empty cells are not visited.
+    """
     pairs: list[Pairs] = [[] for _ in range(batch.num_rows)]
     for place, name in layout.attributes:
         column = batch.column(place)
@@ -160,15 +173,15 @@ def _parquet_rows(batch: Any, layout: Layout) -> Iterator[tuple[tuple[Any, ...],
     return zip(main, pairs, strict=True)
 
 
-def _texts(cell: Any) -> list[str]:
-    """A cell's values as texts; a list is several, nothing or an empty text is none."""
+def _list_texts(cell: Any) -> list[str]:
+    """The values of a cell as texts: several if it is a list, none if it is empty."""
     values = cell if isinstance(cell, list) else [cell]
     if any(isinstance(value, dict | list | bytes) for value in values):
-        raise ValueError(f"a cell holds {cell!r:.60}; give texts, numbers or lists of them")
-    texts = (str(value).strip() for value in values if not _is_nothing(value))
+        raise InputError(f"a cell holds {cell!r:.60}; give texts, numbers or lists of them")
+    texts = (str(value).strip() for value in values if not _is_missing(value))
     return [text for text in texts if text]
 
 
-def _is_nothing(value: Any) -> bool:
-    # Some tools write "not a number" where a cell is empty.
+def _is_missing(value: Any) -> bool:
+    # Some tools write "not a number" into empty cells.
     return value is None or (isinstance(value, float) and math.isnan(value))

@@ -1,6 +1,6 @@
-"""Sampling queries from a graph: walks, answers, query sets."""
+"""Sampling queries from a graph: random walks, answers, query sets and their files."""
 
-from nqe.sampling.presets import PRESETS, preset
+from nqe.sampling.presets import PRESETS, choose_preset
 from nqe.sampling.query_table import QueryTable
 from nqe.sampling.random_walk import Walker
 from nqe.sampling.sampler import QuerySet, sample
@@ -11,8 +11,8 @@ __all__ = [
     "QuerySet",
     "QueryTable",
     "Walker",
+    "choose_preset",
     "load_queries",
-    "preset",
     "read_queries",
     "sample",
     "save_queries",

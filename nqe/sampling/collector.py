@@ -69,9 +69,9 @@ class Collector:
         return [Task(self.split, self.shape, number) for number in range(first, self._blocks)]
 
     def _count_next_blocks(self) -> int:
-        """Return two at first, to learn how much a block yields, then what the yield suggests."""
+        """Return one at first, to learn how much a block yields, then what the yield suggests."""
         if not self._blocks:
-            return 2
+            return 1
         rate = max(self.count / self._blocks, 1)
         most = MAX_BALANCED - self._blocks if self.balanced else MAX_PER_ROUND
         return int(min(np.ceil((self.wanted - self.count) / rate), most))

@@ -1,4 +1,4 @@
-"""One-hop queries of every slot, made from facts by array operations."""
+"""One-hop queries about every slot of facts, made by array operations."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ NAME = "1p"
 
 
 def closed_queries(facts: Facts) -> QueryTable:
-    """The distinct closed queries whose answers the facts give, each with all its answers."""
+    """Return all closed one-hop queries that the facts answer, each once with all its answers."""
     return _closed(facts, np.zeros(len(facts), dtype=bool))
 
 
 def link_queries(facts: Facts, graph: Graph) -> QueryTable:
-    """The closed queries of some facts: link prediction as the field does it.
+    """Return the closed one-hop queries about some facts: link prediction as in the literature.
 
-    Hard answers are the entities that the facts have in the slot asked for; easy are the others
-    that complete the query to a fact of the graph.
+    The hard answers are the entities that the facts have in the asked slot. The easy answers are
+    the other entities that complete the query to a fact of the graph.
     """
     both = concatenate([facts, graph.facts])
     table = _closed(both, np.arange(len(both)) < len(facts))
@@ -36,10 +36,10 @@ def link_queries(facts: Facts, graph: Graph) -> QueryTable:
 
 
 def open_queries(graph: Graph, count: int, rng: np.random.Generator) -> QueryTable:
-    """Open queries from facts drawn evenly: any slot asked for, qualifiers left out at random."""
+    """Draw open one-hop queries from random facts, with a random slot and random qualifiers."""
     if not len(graph) or not count:
         return _closed(graph.facts.take(np.zeros(0, dtype=np.int64)), np.zeros(0, dtype=bool))
-    facts = _thinned(graph.facts.take(rng.integers(len(graph), size=count)), rng)
+    facts = _drop_qualifiers(graph.facts.take(rng.integers(len(graph), size=count)), rng)
     arity = facts.qualifier_count + FIRST_QUALIFIER
     asked = rng.integers(arity)
     rows = _Rows.of(facts, np.arange(count), asked)
@@ -48,8 +48,8 @@ def open_queries(graph: Graph, count: int, rng: np.random.Generator) -> QueryTab
     return rows.table(Ragged(offsets(answers), found.answer), None, closed=False)
 
 
-def _thinned(facts: Facts, rng: np.random.Generator) -> Facts:
-    """Each fact with each of its qualifiers kept or left out by chance."""
+def _drop_qualifiers(facts: Facts, rng: np.random.Generator) -> Facts:
+    """Return the facts without some of their qualifiers, each dropped with probability 1/2."""
     keep = rng.random(len(facts.value)) < 0.5
     kept = np.bincount(facts.qualifier_fact[keep], minlength=len(facts))
     return Facts(
@@ -64,7 +64,7 @@ def _thinned(facts: Facts, rng: np.random.Generator) -> Facts:
 
 
 def _closed(facts: Facts, marked: Booleans) -> QueryTable:
-    """The distinct closed queries of facts; answers from marked facts are hard."""
+    """Return the distinct closed queries of facts; answers from marked facts are hard."""
     arity = facts.qualifier_count + FIRST_QUALIFIER
     return concatenate_tables(
         _closed_of_slot(facts, np.flatnonzero(arity == size), marked, size, slot)
@@ -76,10 +76,10 @@ def _closed(facts: Facts, marked: Booleans) -> QueryTable:
 def _closed_of_slot(
     facts: Facts, chosen: Integers, marked: Booleans, size: int, slot: int
 ) -> QueryTable:
-    """The queries of facts of one arity that ask for one kind of slot.
+    """Return the queries of facts of one arity that ask for one kind of slot.
 
-    A query is what is left of a fact without the asked entity; facts that leave the same are its
-    matches, so their entities there are all its answers.
+    A query is a fact without the entity in the asked slot. All facts that give the same query
+    match it, and their entities in that slot are its answers.
     """
     values = range(slot, size) if slot == FIRST_QUALIFIER else (slot,)
     fact = np.tile(chosen, len(values))
@@ -104,21 +104,21 @@ def _closed_of_slot(
 
 @dataclass(frozen=True, eq=False)
 class _Rows:
-    """Facts with a slot asked for, a row each; an asked value comes first of the qualifiers."""
+    """One fact per row, each with an asked slot; an asked value is the first of the qualifiers."""
 
     relation: Integers  # (rows,)
     asked: Integers  # (rows,) 0 subject, 1 object, 2 the first value
-    answer: Integers  # (rows,) what the fact has there
+    answer: Integers  # (rows,) the entity in the asked slot
     filler: Ragged  # (slots,) -1 where asked
     attribute: Ragged  # (slots,) -1 for subject and object
 
     @classmethod
     def of(cls, facts: Facts, fact: Integers, asked: Integers) -> _Rows:
-        """Rows of these facts, each with a slot asked for."""
+        """Build the rows of some facts, each with its asked slot."""
         lengths = facts.qualifier_count[fact] + FIRST_QUALIFIER
         start = offsets(lengths)
         place = ranges(np.zeros_like(lengths), lengths)
-        # The asked qualifier changes places with those before it, which keep their order.
+        # The asked qualifier moves to the front; those before it keep their order.
         moved = np.repeat(asked, lengths)
         source = np.where(
             (place > FIRST_QUALIFIER) & (place <= moved),
@@ -128,7 +128,7 @@ class _Rows:
         owner = np.repeat(fact, lengths)
         pair = facts.offset[owner] + source - FIRST_QUALIFIER
         inside = np.where(source >= FIRST_QUALIFIER, pair, 0)
-        # One more at the end, so that there is something to look up without any qualifiers.
+        # One element more, so that the look-up works without any qualifiers.
         value, kind = np.append(facts.value, -1)[inside], np.append(facts.attribute, -1)[inside]
         entity = np.select(
             [source == 0, source == 1], [facts.subject[owner], facts.object[owner]], value
@@ -146,7 +146,7 @@ class _Rows:
         return len(self.relation)
 
     def take(self, rows: Integers) -> _Rows:
-        """These rows."""
+        """Return the given rows."""
         return _Rows(
             self.relation[rows],
             self.asked[rows],
@@ -156,13 +156,13 @@ class _Rows:
         )
 
     def key(self, size: int) -> list[Integers]:
-        """What tells queries apart, as columns; all rows have so many slots."""
+        """Return columns that differ for different queries; all rows have `size` slots."""
         filler = self.filler.values.reshape(-1, size)
         attribute = self.attribute.values.reshape(-1, size)[:, FIRST_QUALIFIER:]
         return [self.relation, *filler.T, *attribute.T]
 
     def patterns(self, *, closed: bool) -> Patterns:
-        """The rows as patterns."""
+        """Return the rows as patterns."""
         return Patterns.without_sets(
             relation=self.relation,
             closed=np.full(len(self), closed, dtype=np.int64),
@@ -173,6 +173,6 @@ class _Rows:
         )
 
     def table(self, easy: Ragged, hard: Ragged | None, *, closed: bool) -> QueryTable:
-        """The rows as queries with the given answers."""
+        """Return the rows as queries with the given answers."""
         plans = StepTable.of_patterns(self.patterns(closed=closed))
         return QueryTable.of((NAME,) * len(self), plans, easy, hard, missing=1)

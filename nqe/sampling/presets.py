@@ -1,4 +1,4 @@
-"""Presets of sampling: the benchmarks of the field, made anew."""
+"""Presets of sampling settings that recreate published benchmarks."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ CONJUNCTIVE = ("1p", "2p", "3p", "2i", "3i", "pi", "ip")
 PRESETS = {
     # The paper's WD50K-NFOL: all shapes, closed atoms, any slot.
     "wd50k-nfol": SamplingSettings(match="closed", train=20_000, valid=1_000, test=2_000),
-    # StarQE's WD50K-QE: conjunctive shapes, object slots, a qualifier an atom, open atoms.
+    # StarQE's WD50K-QE: conjunctive shapes, object slots, one qualifier per atom, open atoms.
     "wd50k-qe": SamplingSettings(
         shapes=CONJUNCTIVE,
         match="open",
@@ -23,6 +23,6 @@ PRESETS = {
 }
 
 
-def preset(name: str) -> SamplingSettings:
-    """The settings of a preset."""
+def choose_preset(name: str) -> SamplingSettings:
+    """Return the settings of a preset."""
     return choose(PRESETS, name, "preset")

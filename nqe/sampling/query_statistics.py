@@ -1,4 +1,4 @@
-"""What is in a query set: counts by shape, arity, slot, relation and missing links."""
+"""Statistics of a query set: counts by shape, arity, slot, relation and missing links."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from nqe.figures import new_figure, picture_form
+from nqe.figures import choose_picture_format, create_figure
 from nqe.graph.arrays import Integers
 from nqe.query.plan import Op
 from nqe.query.shapes import rank_shape
@@ -20,55 +20,56 @@ from nqe.settings import SLOTS
 
 
 @dataclass(frozen=True)
-class SplitReport:
-    """The distributions of one split; lists of numbers go with `shapes`."""
+class SplitStatistics:
+    """The distributions of the queries of one split."""
 
     split: str
     queries: int
     shapes: dict[str, int]
+    """The number of queries by shape."""
     answers: dict[str, float]
-    """Mean number of answers by shape."""
+    """The mean number of answers by shape."""
     hard_answers: dict[str, float]
-    """Mean number of hard answers by shape."""
+    """The mean number of hard answers by shape."""
     missing: dict[str, dict[int, int]]
-    """Hard answers by shape and number of missing links."""
+    """The number of hard answers by shape and by number of missing links."""
     arities: dict[int, int]
-    """Atoms by the number of their entities."""
+    """The number of atoms by the number of their entities."""
     asked: dict[str, int]
-    """Queries by the kind of slot asked for."""
+    """The number of queries by the kind of slot asked for."""
     relations: dict[int, int]
-    """Atoms by the number of their main relation."""
+    """The number of atoms by the number of the relation."""
     attributes: dict[int, int]
-    """Qualifiers by the number of their attribute."""
+    """The number of qualifiers by the number of the attribute."""
     refused: dict[str, int]
-    """Drawn and not taken, by reason."""
+    """How many drawn queries were refused, by reason."""
     also_in_training: int | None
-    """Queries that are the same formula as one of training."""
+    """The number of queries that are the same formula as a training query."""
 
 
-def report(folder: str | Path) -> list[SplitReport]:
-    """The report of every split of a query set."""
+def count_queries(folder: str | Path) -> list[SplitStatistics]:
+    """Count the queries of every split of a query set."""
     manifest = read_manifest(folder)
     return [
-        split_report(split, load_queries(folder, split), manifest) for split in manifest["splits"]
+        count_split(split, load_queries(folder, split), manifest) for split in manifest["splits"]
     ]
 
 
-def split_report(split: str, table: QueryTable, manifest: dict[str, Any]) -> SplitReport:
-    """The report of one split."""
+def count_split(split: str, table: QueryTable, manifest: dict[str, Any]) -> SplitStatistics:
+    """Count the queries of one split."""
     shapes = np.array(table.shape)
     names = sorted(set(table.shape), key=rank_shape)
     plans = table.plans
     refused: Counter[str] = Counter()
     for counts in manifest["refused"].get(split, {}).values():
         refused.update(counts)
-    return SplitReport(
+    return SplitStatistics(
         split=split,
         queries=len(table),
         shapes={name: int((shapes == name).sum()) for name in names},
         answers={name: _mean(table.answer_count[shapes == name]) for name in names},
         hard_answers={name: _mean(table.hard.lengths[shapes == name]) for name in names},
-        missing={name: _missing(table, shapes == name) for name in names},
+        missing={name: _count_missing(table, shapes == name) for name in names},
         arities=_count(plans.arities.values),
         asked={SLOTS[kind]: count for kind, count in _count(plans.asked_kinds).items()},
         relations=_count(plans.relation[plans.op == Op.PROJECTION]),
@@ -78,12 +79,12 @@ def split_report(split: str, table: QueryTable, manifest: dict[str, Any]) -> Spl
     )
 
 
-def plot(reports: list[SplitReport], path: Path) -> None:
-    """Bars of arities, asked slots and missing links of every split."""
-    form = picture_form(path)
-    figure = new_figure(11, 3.4 * len(reports))
-    axes = figure.subplots(len(reports), 3, squeeze=False)
-    for row, one in zip(axes, reports, strict=True):
+def plot(splits: list[SplitStatistics], path: Path) -> None:
+    """Draw bar charts of arities, asked slots and missing links, one row per split."""
+    form = choose_picture_format(path)
+    figure = create_figure(11, 3.4 * len(splits))
+    axes = figure.subplots(len(splits), 3, squeeze=False)
+    for row, one in zip(axes, splits, strict=True):
         missing: Counter[int] = Counter()
         for counts in one.missing.values():
             missing.update(counts)
@@ -99,7 +100,7 @@ def plot(reports: list[SplitReport], path: Path) -> None:
     figure.savefig(path, format=form)
 
 
-def _missing(table: QueryTable, chosen: Any) -> dict[int, int]:
+def _count_missing(table: QueryTable, chosen: Any) -> dict[int, int]:
     return _count(table.missing.values[chosen[table.missing.owner]])
 
 

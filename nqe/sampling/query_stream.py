@@ -13,7 +13,7 @@ from nqe.errors import NqeError
 from nqe.graph.dataset import Dataset
 from nqe.sampling.query_table import QueryTable, concatenate
 from nqe.sampling.worker import Task, Worker
-from nqe.sampling.worker_pool import PendingBlock, WorkerPool, open_spawned_pool
+from nqe.sampling.worker_pool import PendingBlock, WorkerPool, open_background_pool
 from nqe.settings import SamplingSettings
 
 AHEAD = 2
@@ -101,5 +101,5 @@ def open_query_stream(
                 f"no fact has enough slots for the shape {shape}; leave it out with --shapes"
             )
     train = Dataset(dataset.vocabulary, {"train": dataset.splits["train"]})
-    with open_spawned_pool(train, settings, workers) as pool:
+    with open_background_pool(train, settings, workers) as pool:
         yield QueryStream(pool, settings.shapes, positions)

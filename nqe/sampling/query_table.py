@@ -39,7 +39,7 @@ class QueryTable:
         hard: Ragged | None = None,
         missing: Integers | int = -1,
     ) -> QueryTable:
-        """Queries of which all answers are given; `missing` is one number or one per answer."""
+        """Build a table; `missing` is one number, or one per hard answer."""
         hard = Ragged.empty(len(shape)) if hard is None else hard
         links = np.full(len(hard.values), missing, dtype=np.int64)
         count = easy.lengths + hard.lengths
@@ -49,7 +49,7 @@ class QueryTable:
         return len(self.shape)
 
     def take(self, rows: Integers) -> QueryTable:
-        """The given queries, in the given order."""
+        """Return the given queries, in the given order."""
         return QueryTable(
             tuple(map(self.shape.__getitem__, rows.tolist())),
             self.plans.take(rows),
@@ -60,16 +60,16 @@ class QueryTable:
         )
 
     def with_answers(self, easy: Ragged, hard: Ragged, missing: Integers | int = -1) -> QueryTable:
-        """The same queries with other answers."""
+        """Return the same queries with other answers."""
         return QueryTable.of(self.shape, self.plans, easy, hard, missing)
 
     def with_easy(self, easy: Ragged) -> QueryTable:
-        """The same queries with other easy answers; the number of all answers stays."""
+        """Return the same queries with other easy answers; `answer_count` stays."""
         return replace(self, easy=easy)
 
 
 def concatenate(tables: Iterable[QueryTable]) -> QueryTable:
-    """The queries of all tables, one table after another."""
+    """Join the queries of several tables."""
     tables = list(tables)
     if not tables:
         return empty()
@@ -84,5 +84,5 @@ def concatenate(tables: Iterable[QueryTable]) -> QueryTable:
 
 
 def empty() -> QueryTable:
-    """No queries."""
+    """Return a table without queries."""
     return QueryTable.of((), StepTable.of([]), Ragged.empty(0))

@@ -1,4 +1,4 @@
-"""Drawing a random query of a given shape, walking back from an answer."""
+"""Draws random queries of a given shape by walking from an answer to the anchors."""
 
 from __future__ import annotations
 
@@ -15,39 +15,44 @@ from nqe.graph.pattern import FIRST_QUALIFIER, OBJECT, SUBJECT
 from nqe.query.exact import run
 from nqe.query.plan import Op, Plan, PlanBuilder
 from nqe.query.shapes import Shape
+from nqe.settings import SLOTS
 
 Match = Literal["open", "closed", "any"]
 Draw = Literal["fact", "relation"]
-SLOTS = ("subject", "object", "value")
 
-# A walk that finds no fitting fact is begun anew so many times.
+
 TRIES = 100
-# An open atom names each qualifier of its fact that it need not with this probability.
+"""`Walker.draw` gives up after this many walks without success."""
+FACT_TRIES = 8
+"""A walk looks at this many facts of an entity for one that fits."""
 NAMED = 0.5
+"""The probability that an open atom names a qualifier of its fact that it could leave out."""
 
 
 class DeadEnd(Exception):
-    """The walk found no fact that fits; another walk may."""
+    """A walk found no fact that fits; another walk may find one."""
 
 
 @dataclass(frozen=True, eq=False)
 class Walker:
-    """Draws queries over a graph that have at least the answer they were walked from.
+    """Draws queries over a graph.
 
-    Not promised where a `not` is: what it takes away may be that answer. `asked_slots` are those
-    that may be asked for or hold a variable. `draw_by` tells whether the fact a walk begins with
-    is drawn evenly over facts, or over relations and then over their facts. With `qualifiers`
-    every atom has just so many.
+    A query without `not` has at least one answer: the one its walk began with. A `not` may
+    remove that answer.
     """
 
     graph: Graph
     match: Match = "closed"
     asked_slots: frozenset[str] = frozenset(SLOTS)
+    """The slots that may be asked for or hold a variable."""
     draw_by: Draw = "fact"
+    """The first fact of a walk is drawn uniformly from all facts, or from those of a relation
+    that is drawn uniformly."""
     qualifiers: int | None = None
+    """The number of qualifiers of every atom; None means any number."""
 
     def draw(self, shape: Shape, rng: np.random.Generator) -> Plan | None:
-        """A random query of the shape; None when the graph has none to be found in some tries."""
+        """Draw a query of the shape; None if many walks found none."""
         for _ in range(TRIES):
             plan = self.try_to_draw(shape, rng)
             if plan is not None:
@@ -55,22 +60,22 @@ class Walker:
         return None
 
     def try_to_draw(self, shape: Shape, rng: np.random.Generator) -> Plan | None:
-        """A random query of the shape, or None at a dead end."""
+        """Draw a query of the shape by one walk; None if the walk comes to a dead end."""
         walk = _Walk(self, rng)
         try:
-            walk.step(shape, None, None)
+            walk.add_steps(shape, None, None)
         except DeadEnd:
             return None
         return walk.builder.finish()
 
     def can_fill(self, shape: Shape) -> bool:
-        """Whether any fact has enough slots for the shape's widest projection."""
+        """Whether any fact has enough slots for the widest projection of the shape."""
         widest = max((len(one.inputs) for one in shape.walk() if one.word == "P"), default=0)
         return len(self.long_enough(widest)) > 0
 
     def long_enough(self, input_count: int) -> Integers:
-        """The facts with slots for so many variables beside the asked one."""
-        # Facts are sorted by arity, so that those with enough slots are the last ones.
+        """Return the usable facts with slots for this many variables besides the asked one."""
+        # Facts are sorted by arity, so those with enough slots come last.
         first = int(self._usable_counts.searchsorted(input_count - 1))
         return self.usable_rows[first:]
 
@@ -80,7 +85,7 @@ class Walker:
 
     @cached_property
     def usable_rows(self) -> Integers:
-        """The facts that may become atoms."""
+        """The facts that may become atoms, by their rows."""
         counts = self.graph.facts.qualifier_count
         if self.qualifiers is None:
             return np.arange(len(self.graph))
@@ -89,7 +94,7 @@ class Walker:
 
     @cached_property
     def mentions(self) -> tuple[Integers, Integers, Integers]:
-        """The usable facts of each entity: where its run starts, the rows, and the slots."""
+        """Where each entity occurs in usable facts: start of its entries, rows, and slots."""
         facts = self.graph.facts
         rows = np.arange(len(facts))
         ordinal = np.arange(len(facts.value)) - facts.offset[facts.qualifier_fact]
@@ -106,7 +111,7 @@ class Walker:
 
     @cached_property
     def by_relation(self) -> tuple[Integers, Integers]:
-        """The usable facts sorted by relation, and where each relation's run starts."""
+        """The usable facts sorted by relation, and where the facts of each relation start."""
         rows = self.usable_rows
         relation = self.graph.facts.relation[rows]
         order = np.argsort(relation, kind="stable")
@@ -120,17 +125,17 @@ class Walker:
 
 @dataclass(eq=False)
 class _Walk:
-    """One walk: the steps so far, and how to go on."""
+    """One walk, and the steps of the plan that it has built so far."""
 
     walker: Walker
     rng: np.random.Generator
     builder: PlanBuilder = field(default_factory=PlanBuilder)
 
-    def step(self, shape: Shape, answer: int | None, came_from: int | None) -> int:
-        """Build the steps of a shape, the last of which has the answer; gives its number.
+    def add_steps(self, shape: Shape, answer: int | None, came_from: int | None) -> int:
+        """Add the steps of a shape that have the given answer, and return the last one's number.
 
-        `came_from` is the fact the walk comes from: going straight back along it would name the
-        answer among the anchors.
+        Without an answer, any is drawn. `came_from` is the fact that the walk comes from. It is
+        not used again, as the answer would then be one of the anchors.
         """
         match shape.word:
             case "P":
@@ -140,7 +145,7 @@ class _Walk:
             case "Or":
                 return self._disjunction(shape, answer, came_from)
             case "Not":
-                inner = self.step(shape.inputs[0], answer, came_from)
+                inner = self.add_steps(shape.inputs[0], answer, came_from)
                 return self.builder.add_connective(Op.NOT, self._name(), (inner,))
             case "Any":
                 return self.builder.add_connective(Op.ANY, self._name(), ())
@@ -148,21 +153,21 @@ class _Walk:
                 raise ValueError(f"unknown operator '{word}' in a shape")
 
     def _conjunction(self, shape: Shape, answer: int | None, came_from: int | None) -> int:
-        """Parts that share the answer; a `not` is walked from another answer of the others."""
-        common = self._any_entity() if answer is None else answer
+        """Add inputs that share the answer; a `not` is walked from another answer of the others."""
+        common = self._draw_entity() if answer is None else answer
         numbers: dict[int, int] = {}
         for place, one in enumerate(shape.inputs):
             if one.word != "Not":
-                numbers[place] = self.step(one, common, came_from)
+                numbers[place] = self.add_steps(one, common, came_from)
         for place, one in enumerate(shape.inputs):
             if one.word == "Not":
-                other = self._another_answer(list(numbers.values()), common)
-                numbers[place] = self.step(one, other, None)
+                other = self._draw_other_answer(list(numbers.values()), common)
+                numbers[place] = self.add_steps(one, other, None)
         inputs = tuple(numbers[place] for place in range(len(shape.inputs)))
         return self.builder.add_connective(Op.AND, self._name(), inputs)
 
-    def _another_answer(self, steps: Sequence[int], answer: int) -> int | None:
-        """An entity that all these steps have, but the answer: so that the `not` matters."""
+    def _draw_other_answer(self, steps: Sequence[int], answer: int) -> int | None:
+        """Draw an entity, other than the answer, that all steps have, so that the `not` matters."""
         positive = [one for one in steps if self.builder.steps[one].op != Op.NOT]
         if not positive:
             return None
@@ -178,26 +183,26 @@ class _Walk:
         return int(others[self.rng.integers(len(others))])
 
     def _disjunction(self, shape: Shape, answer: int | None, came_from: int | None) -> int:
-        """One branch has the answer, the others any."""
+        """Add branches, one of which has the answer."""
         holding = int(self.rng.integers(len(shape.inputs)))
         inputs = tuple(
-            self.step(one, answer if place == holding else None, came_from)
+            self.add_steps(one, answer if place == holding else None, came_from)
             for place, one in enumerate(shape.inputs)
         )
         return self.builder.add_connective(Op.OR, self._name(), inputs)
 
     def _projection(self, shape: Shape, answer: int | None, came_from: int | None) -> int:
-        """A fact with the answer in a slot; some of its other slots become variables."""
-        row, asked = self._a_fact(answer, len(shape.inputs), came_from)
+        """Add a projection made from a fact that has the answer in a slot."""
+        row, asked = self._draw_fact(answer, len(shape.inputs), came_from)
         subject, relation, object_, pairs = self.walker.graph.facts.row(row)
         entities = [subject, object_, *(value for _, value in pairs)]
-        chosen = self._variable_slots(len(entities), asked, len(shape.inputs))
+        chosen = self._draw_variable_slots(len(entities), asked, len(shape.inputs))
         closed = self.walker.match == "closed" or (
             self.walker.match == "any" and bool(self.rng.random() < 0.5)
         )
-        kept = self._kept_slots(len(entities), {SUBJECT, OBJECT, asked, *chosen}, closed)
+        kept = self._draw_named_slots(len(entities), {SUBJECT, OBJECT, asked, *chosen}, closed)
         inputs = tuple(
-            (kept.index(place), self.step(one, entities[place], row))
+            (kept.index(place), self.add_steps(one, entities[place], row))
             for place, one in zip(chosen, shape.inputs, strict=True)
         )
         slots = tuple(
@@ -208,11 +213,12 @@ class _Walk:
             self._name(), relation, attributes, slots, kept.index(asked), closed, inputs
         )
 
-    def _variable_slots(self, slot_count: int, asked: int, count: int) -> list[int]:
+    def _draw_variable_slots(self, slot_count: int, asked: int, count: int) -> list[int]:
+        """Draw the slots that inputs fill."""
         if not count:
             return []
         others = [p for p in range(slot_count) if p != asked and _kind(p) in self._asked_slots]
-        # In the restricted case StarQE knows, variables go from subject to object.
+        # In StarQE's restricted case, variables go from subject to object.
         if self._asked_slots == {"object"}:
             others = [SUBJECT]
         if len(others) < count:
@@ -224,8 +230,8 @@ class _Walk:
     def _asked_slots(self) -> frozenset[str]:
         return self.walker.asked_slots
 
-    def _kept_slots(self, slot_count: int, needed: set[int], closed: bool) -> list[int]:
-        """The slots of the fact that the atom names."""
+    def _draw_named_slots(self, slot_count: int, needed: set[int], closed: bool) -> list[int]:
+        """Draw the slots of the fact that the atom has; a closed atom has all of them."""
         if closed:
             return list(range(slot_count))
         free = [place for place in range(slot_count) if place not in needed]
@@ -238,14 +244,14 @@ class _Walk:
             named = {place for place in free if self.rng.random() < NAMED}
         return sorted(needed | named)
 
-    def _a_fact(self, answer: int | None, inputs: int, came_from: int | None) -> tuple[int, int]:
-        """A random fact with enough slots, and the slot in which it holds the answer."""
+    def _draw_fact(self, answer: int | None, inputs: int, came_from: int | None) -> tuple[int, int]:
+        """Draw a fact with enough slots, and return it with the slot that has the answer."""
         if answer is None:
-            row = self._first_fact(inputs)
-            return row, self._any_slot(row)
+            row = self._draw_first_fact(inputs)
+            return row, self._draw_slot(row)
         start, rows, slots = self.walker.mentions
         first, last = int(start[answer]), int(start[answer + 1])
-        for _ in range(8):
+        for _ in range(FACT_TRIES):
             if first == last:
                 break
             place = int(self.rng.integers(first, last))
@@ -254,8 +260,8 @@ class _Walk:
                 return row, int(slots[place])
         raise DeadEnd
 
-    def _first_fact(self, inputs: int) -> int:
-        """The fact a walk begins with."""
+    def _draw_first_fact(self, inputs: int) -> int:
+        """Draw the fact that a walk begins with."""
         if self.walker.draw_by == "relation":
             rows, starts = self.walker.by_relation
             if len(starts) < 2:
@@ -270,17 +276,17 @@ class _Walk:
             raise DeadEnd
         return int(rows[self.rng.integers(len(rows))])
 
-    def _any_slot(self, row: int) -> int:
+    def _draw_slot(self, row: int) -> int:
         count = int(self.walker.graph.facts.qualifier_count[row]) + FIRST_QUALIFIER
         slots = [place for place in range(count) if _kind(place) in self._asked_slots]
         if not slots:
             raise DeadEnd
         return slots[int(self.rng.integers(len(slots)))]
 
-    def _any_entity(self) -> int:
-        """What stands in a slot that may be asked of a fact drawn as a first one."""
-        row = self._first_fact(0)
-        slot = self._any_slot(row)
+    def _draw_entity(self) -> int:
+        """Draw an entity from a slot that may be asked for."""
+        row = self._draw_first_fact(0)
+        slot = self._draw_slot(row)
         subject, _, object_, pairs = self.walker.graph.facts.row(row)
         return (subject, object_, *(value for _, value in pairs))[slot]
 

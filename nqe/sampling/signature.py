@@ -1,4 +1,4 @@
-"""What a query is to the letter, whatever the order of its parts, and what the sampler refuses."""
+"""Signatures: equal for queries that differ only in the order of their parts."""
 
 from __future__ import annotations
 
@@ -10,32 +10,32 @@ from nqe.query.plan import Op, Plan, Step
 
 
 def signature_of(plan: Plan) -> bytes:
-    """Equal for queries that differ in names of variables and in order alone."""
-    return blake2b(_texts(plan)[-1].encode(), digest_size=16).digest()
+    """Compute a hash that ignores the order of parts and the names of variables."""
+    return blake2b(_step_texts(plan)[-1].encode(), digest_size=16).digest()
 
 
 def repeats_itself(plan: Plan) -> bool:
-    """Whether an atom stands twice, or a branch repeats another to the letter."""
-    texts = _texts(plan)
+    """Whether an atom occurs twice, or a branch is the same as another."""
+    texts = _step_texts(plan)
     atoms = [text for step, text in zip(plan.steps, texts, strict=True) if step.op == Op.PROJECTION]
     if len(set(atoms)) < len(atoms):
         return True
-    branches = ([texts[one] for one in step.inputs] for step in plan.steps)
-    return any(len(set(one)) < len(one) for one in branches)
+    branches = ([texts[number] for number in step.inputs] for step in plan.steps)
+    return any(len(set(texts)) < len(texts) for texts in branches)
 
 
-def _texts(plan: Plan) -> list[str]:
-    """What each step says, with its inputs' texts in sorted order."""
+def _step_texts(plan: Plan) -> list[str]:
+    """Write each step as text, with the texts of its inputs in sorted order."""
     texts: list[str] = []
     for step in plan.steps:
         if step.op == Op.PROJECTION:
-            texts.append(_atom(step, texts))
+            texts.append(_atom_text(step, texts))
         else:
             texts.append(f"{step.op.word}({','.join(sorted(texts[i] for i in step.inputs))})")
     return texts
 
 
-def _atom(step: Step, texts: list[str]) -> str:
+def _atom_text(step: Step, texts: list[str]) -> str:
     filled = dict(zip(step.filled, step.inputs, strict=True))
 
     def terms() -> Iterator[str]:

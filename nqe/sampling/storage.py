@@ -1,16 +1,18 @@
-"""Query sets on disk: a folder with a Parquet file a split, and a manifest.
+"""Query sets on disk: a folder with one Parquet file per split, and a manifest.
 
-Columns of a split's file, a row a query:
-- shape: the name of one of the 16, or the tree;
-- steps: list of {op, depth, parent, relation, asked, closed}; inputs stand before what uses them,
-  the last is the target; op is 0 projection, 1 and, 2 or, 3 not, 4 any; parent is the step that
-  uses it, -1 for the target; numbers of entities and relations are those of the graph;
-- slots: list of {step, attribute, kind, filler}, the subject, object and values of each projection;
-  attribute is -1 for subject and object; kind is 0 asked, 1 an anchor, 2 filled by a step;
-- easy, hard: the answers known before, and those that need something missing;
-- missing: for each hard answer the least number of facts it needs that are not known;
-- answer_count: how many answers there are; training keeps some of many;
-- asked: the kind of slot asked for; arities: how many entities each atom holds.
+A file has one row per query, with these columns:
+- shape: the name of one of the paper's 16 shapes, or a tree;
+- steps: list of {op, depth, parent, relation, asked, closed}; inputs come before the step that
+  uses them, and the last step is the target; op is 0 projection, 1 and, 2 or, 3 not, 4 any;
+  parent is the step that uses this one, -1 for the target; entities and relations have the
+  numbers of the graph;
+- slots: list of {step, attribute, kind, filler}: the subject, object and values of each
+  projection; attribute is -1 for subject and object; kind is 0 asked, 1 an anchor, 2 filled by a
+  step;
+- easy, hard: the answers that follow from known facts, and those that need others as well;
+- missing: for each hard answer, the least number of unknown facts that it needs;
+- answer_count: the number of answers; training queries may keep only some of them;
+- asked: the kind of slot asked for; arities: the number of entities of each atom.
 """
 
 from __future__ import annotations
@@ -38,6 +40,7 @@ from nqe.settings import SLOTS
 
 KIND = FolderKind("nqe-queries", 1, "query set", "nqe sample", "sample the queries again")
 ROW_GROUP = 20_000
+"""Queries are written and read in groups of this size."""
 
 _STEP = pa.struct(
     [
@@ -60,8 +63,8 @@ _SLOT = pa.struct(
 
 
 def save_queries(queries: QuerySet, folder: str | Path, dataset: str | None = None) -> None:
-    """Write a query set; `dataset` is where its graph is, for those who read it later."""
-    with KIND.new(Path(folder), _manifest(queries, dataset)) as temporary:
+    """Write a query set; `dataset` says where its graph is, for later readers."""
+    with KIND.create(Path(folder), _manifest(queries, dataset)) as temporary:
         for split, table in queries.splits.items():
             parquet.write_table(
                 _arrow(table),
@@ -72,23 +75,23 @@ def save_queries(queries: QuerySet, folder: str | Path, dataset: str | None = No
 
 
 def check_output(folder: str | Path) -> None:
-    """Refuse a place that `save_queries` would not replace, before hours of work."""
+    """Refuse a path that `save_queries` would not replace, before hours of work."""
     KIND.check_output(Path(folder))
 
 
 def read_manifest(folder: str | Path) -> dict[str, Any]:
-    """The manifest of a query set, its format checked."""
-    return KIND.manifest(Path(folder))
+    """Read the manifest of a query set and check its format."""
+    return KIND.read_manifest(Path(folder))
 
 
 def digest_of(folder: str | Path) -> str:
-    """What tells a query set from others, wherever it is: a hash of its manifest."""
+    """Compute a hash of the manifest, which identifies a query set wherever it is."""
     text = json.dumps(read_manifest(folder), sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def read_queries(folder: str | Path, split: str) -> Iterator[QueryTable]:
-    """The queries of a split, some thousands at a time."""
+    """Read the queries of a split in groups of some thousands."""
     manifest = read_manifest(folder)
     if split not in manifest["splits"]:
         has = ", ".join(manifest["splits"]) or "none"
@@ -105,12 +108,12 @@ def read_queries(folder: str | Path, split: str) -> Iterator[QueryTable]:
 
 
 def load_queries(folder: str | Path, split: str) -> QueryTable:
-    """All queries of a split."""
+    """Load all queries of a split."""
     return concatenate(read_queries(folder, split))
 
 
 def _check_numbers(table: QueryTable) -> None:
-    """Numbers of entities and relations begin with 0; which is the last, the graph knows."""
+    """Refuse negative numbers of entities and relations; the graph is needed to check the rest."""
     plans = table.plans
     for what, numbers in (
         ("relation", plans.relation[plans.op == Op.PROJECTION]),
@@ -124,10 +127,10 @@ def _check_numbers(table: QueryTable) -> None:
 
 def check_fingerprint(folder: str | Path, fingerprint: str) -> None:
     """Refuse a query set that was sampled from another graph."""
-    told = read_manifest(folder)["fingerprint"]
-    if told != fingerprint:
+    own = read_manifest(folder)["fingerprint"]
+    if own != fingerprint:
         raise NqeError(
-            f"{folder}: sampled from another graph (fingerprint {told}, the graph's is "
+            f"{folder}: sampled from another graph (fingerprint {own}, the graph's is "
             f"{fingerprint}); give the graph it was sampled from, or sample again"
         )
 
@@ -182,7 +185,7 @@ def _columns(plans: StepTable, names: Sequence[str]) -> dict[str, Integers]:
 
 
 def _local_steps(plans: StepTable) -> Integers:
-    """The step of each slot, counted within its plan."""
+    """Return the step of each slot, counted within its plan."""
     step = plans.step_of_slot
     local: Integers = step - plans.plan_start[plans.plan_of_step[step]]
     return local
@@ -212,7 +215,7 @@ def _table(arrow: Any) -> QueryTable:
 
 
 def _plans(arrow: Any) -> StepTable:
-    """The plans of the columns `steps` and `slots`, whose numbers count within each plan."""
+    """Build the plans from the columns `steps` and `slots`, which number steps within a plan."""
     plan_start, steps = _fields(arrow, "steps", _STEP)
     slot_offset, slots = _fields(arrow, "slots", _SLOT)
     plan_of_slot = np.repeat(np.arange(len(slot_offset) - 1), np.diff(slot_offset))
@@ -222,7 +225,7 @@ def _plans(arrow: Any) -> StepTable:
 
 
 def _fields(arrow: Any, name: str, kind: Any) -> tuple[Integers, dict[str, Integers]]:
-    """Where each row of a column of structs starts, and its fields by name."""
+    """Return where each row of a column of structs starts, and the fields by name."""
     column = arrow.column(name).chunk(0)
     values = column.flatten()
     fields = {one.name: _integers(values.field(place)) for place, one in enumerate(kind)}

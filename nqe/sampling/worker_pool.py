@@ -54,8 +54,8 @@ class WorkerPool(Protocol):
         """Schedule one task and return without waiting for it."""
         ...
 
-    def close(self) -> None:
-        """Drop the tasks that have not begun and release the workers."""
+    def close(self, *, wait: bool) -> None:
+        """Drop the tasks that have not begun, let the workers end, and perhaps wait for that."""
         ...
 
 
@@ -73,7 +73,7 @@ class InProcessPool:
         """Note one task; it runs when its result is asked for."""
         return _PostponedBlock(self.worker, task)
 
-    def close(self) -> None:
+    def close(self, *, wait: bool) -> None:
         """Do nothing, as nothing runs in the background."""
 
 
@@ -110,9 +110,9 @@ class SpawnedPool:
         with _loss_reported():
             return _SpawnedBlock(self._executor.submit(_run_in_worker, task))
 
-    def close(self) -> None:
-        """Drop the tasks that have not begun and let the processes end."""
-        self._executor.shutdown(wait=False, cancel_futures=True)
+    def close(self, *, wait: bool) -> None:
+        """Drop the tasks that have not begun, let the processes end, and perhaps wait for that."""
+        self._executor.shutdown(wait=wait, cancel_futures=True)
 
 
 @dataclass(frozen=True)
@@ -137,20 +137,25 @@ def open_pool(worker: Worker, count: int | None = None) -> Iterator[WorkerPool]:
     if count == 1:
         yield InProcessPool(worker)
         return
-    with open_spawned_pool(worker.dataset, worker.settings, count) as pool:
+    pool = SpawnedPool(worker.dataset, worker.settings, count)
+    try:
         yield pool
+    except BaseException:
+        pool.close(wait=False)
+        raise
+    pool.close(wait=True)
 
 
 @contextmanager
-def open_spawned_pool(
+def open_background_pool(
     dataset: Dataset, settings: SamplingSettings, count: int
 ) -> Iterator[WorkerPool]:
-    """Open a pool of processes for the time of a block, even if it is a single one."""
+    """Open a pool of processes for the time of a block; tasks unfinished at its end are lost."""
     pool = SpawnedPool(dataset, settings, count)
     try:
         yield pool
     finally:
-        pool.close()
+        pool.close(wait=False)
 
 
 @contextmanager

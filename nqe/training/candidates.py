@@ -10,11 +10,11 @@ from torch import Tensor
 
 from nqe.graph.arrays import Integers
 from nqe.graph.ragged import Ragged, offsets, ranges
-from nqe.model.devices import moved
+from nqe.model.devices import move
 from nqe.training.loss import Targets
 
 MAX_SURE_ANSWERS = 32
-"""If a query has more answers, only this many are certain to be among the sampled entities."""
+"""If a query has more answers, this many are drawn, with repetition, to be candidates."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +29,7 @@ class Candidates:
 
     def to(self, device: torch.device) -> Candidates:
         """Return the candidates on a device."""
-        return self if device == self.targets.query.device else moved(self, device)
+        return self if device == self.targets.query.device else move(self, device)
 
 
 def draw_one_answer(answers: Ragged, rng: np.random.Generator) -> Ragged:

@@ -16,11 +16,11 @@ from safetensors.torch import load_file
 from torch import Tensor
 
 from nqe.errors import StorageError
-from nqe.files import new_file, told_plainly
+from nqe.files import new_file, raise_storage_errors
 from nqe.model.checkpoint import WEIGHTS, Card, save_pretrained
 from nqe.model.model import Model
 from nqe.run_folders import BEST, CHECKPOINT, LAST, RUN
-from nqe.settings import RunSettings, run_settings
+from nqe.settings import RunSettings, build_run_settings
 from nqe.training.query_sources import Position
 
 METRICS = "metrics.jsonl"
@@ -91,7 +91,7 @@ class RunFolder:
             "trained_on": card.trained_on,
             "settings": settings.to_json(),
         }
-        with RUN.new(folder, manifest) as temporary:
+        with RUN.create(folder, manifest) as temporary:
             (temporary / SETTINGS).write_text(settings.to_toml(), encoding="utf-8")
             (temporary / METRICS).touch()
         return cls(folder, card)
@@ -99,22 +99,22 @@ class RunFolder:
     @classmethod
     def open(cls, folder: Path) -> RunFolder:
         """Open an existing folder."""
-        if not RUN.is_one(folder):
+        if not RUN.recognises(folder):
             raise StorageError(f"{folder}: no run to continue; leave out --resume to begin one")
-        manifest = RUN.manifest(folder)
+        manifest = RUN.read_manifest(folder)
         known = {name: manifest.get(name) for name in ("dataset", "fingerprint", "trained_on")}
         return cls(folder, Card(**known))
 
     @property
     def settings(self) -> RunSettings:
         """The settings of the run."""
-        manifest = RUN.manifest(self.folder)
-        return run_settings(manifest["settings"], str(self.folder / RUN.file))
+        manifest = RUN.read_manifest(self.folder)
+        return build_run_settings(manifest["settings"], str(self.folder / RUN.manifest_file))
 
     @property
     def queries(self) -> UsedQueries | None:
         """The query set that the run learns from; None if it learns from the graph alone."""
-        manifest = RUN.manifest(self.folder)
+        manifest = RUN.read_manifest(self.folder)
         folder = manifest.get("queries")
         return None if folder is None else UsedQueries(folder, manifest.get("queries_digest"))
 
@@ -122,7 +122,7 @@ class RunFolder:
     def state(self) -> State:
         """The state that was saved last."""
         path = self.folder / LAST / STATE
-        if not CHECKPOINT.is_one(self.folder / LAST):
+        if not CHECKPOINT.recognises(self.folder / LAST):
             return State()
         with _damage_reported(self.folder / LAST):
             return State.of_json(path.read_text(encoding="utf-8"))
@@ -130,7 +130,7 @@ class RunFolder:
     @property
     def saved_step(self) -> int | None:
         """The step that was saved last; None if nothing was saved."""
-        return self.state.step if CHECKPOINT.is_one(self.folder / LAST) else None
+        return self.state.step if CHECKPOINT.recognises(self.folder / LAST) else None
 
     def prepare_to_continue(self, settings: RunSettings) -> None:
         """Set the settings, and remove what a killed training left behind."""
@@ -140,10 +140,10 @@ class RunFolder:
             else:
                 left.unlink(missing_ok=True)
         self._forget_metrics_after(self.state)
-        manifest = RUN.manifest(self.folder) | {"settings": settings.to_json()}
+        manifest = RUN.read_manifest(self.folder) | {"settings": settings.to_json()}
         for name, text in (
             (SETTINGS, settings.to_toml()),
-            (RUN.file, json.dumps(manifest, indent=2) + "\n"),
+            (RUN.manifest_file, json.dumps(manifest, indent=2) + "\n"),
         ):
             with new_file(self.folder / name) as temporary:
                 temporary.write_text(text, encoding="utf-8")
@@ -151,7 +151,7 @@ class RunFolder:
     def load(self, model: Model) -> dict[str, Tensor]:
         """Load the weights of `last` into a model, and return the optimizer's tensors."""
         last = self.folder / LAST
-        if not CHECKPOINT.is_one(last):
+        if not CHECKPOINT.recognises(last):
             return {}
         with _damage_reported(last):
             tensors = load_file(last / TENSORS)
@@ -172,7 +172,7 @@ class RunFolder:
     def add_metrics(self, **values: Any) -> None:
         """Append a line to the metrics file."""
         path = self.folder / METRICS
-        with told_plainly(path), path.open("a", encoding="utf-8") as file:
+        with raise_storage_errors(path), path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(values) + "\n")
 
     def read_metrics(self) -> list[dict[str, Any]]:
@@ -192,7 +192,7 @@ class RunFolder:
 
 def check_new(folder: Path) -> None:
     """Refuse a path at which a new run cannot be made."""
-    if RUN.is_one(folder):
+    if RUN.recognises(folder):
         raise StorageError(
             f"{folder}: a run exists already; continue it with --resume, or choose another name"
         )

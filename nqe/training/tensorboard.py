@@ -15,7 +15,7 @@ from typing import Any, Self
 import numpy as np
 import torch
 
-from nqe.files import told_plainly
+from nqe.files import raise_storage_errors
 from nqe.graph.arrays import Integers
 from nqe.graph.graph import Graph
 from nqe.model.model import Model
@@ -51,7 +51,7 @@ class TensorBoard:
             return
         self._folder = run / FOLDER
         self._event, self._summary = event_pb2.Event, summary_pb2.Summary
-        with told_plainly(self._folder):
+        with raise_storage_errors(self._folder):
             self._folder.mkdir(exist_ok=True)
             name = f"events.out.tfevents.{time.time_ns()}.{os.getpid()}"
             self._writer = RecordWriter((self._folder / name).open("wb", buffering=0))
@@ -66,7 +66,7 @@ class TensorBoard:
             summary = [
                 self._summary.Value(tag=name, simple_value=value) for name, value in values.items()
             ]
-            with told_plainly(self._folder):
+            with raise_storage_errors(self._folder):
                 self._write(step=step, summary=self._summary(value=summary))
 
     def add_entities(self, model: Model, graph: Graph) -> None:
@@ -77,7 +77,7 @@ class TensorBoard:
         names = [" ".join(graph.vocabulary.entities.name(one).split()) for one in entities.tolist()]
         with torch.no_grad():
             vectors = model.entity_block(torch.from_numpy(entities)).vectors.cpu().numpy()
-        with told_plainly(self._folder):
+        with raise_storage_errors(self._folder):
             folder = self._folder / "entities"
             folder.mkdir(exist_ok=True)
             np.savetxt(folder / "tensors.tsv", vectors, "%.6g", "\t")
@@ -91,7 +91,7 @@ class TensorBoard:
 
     def __exit__(self, *_: object) -> None:
         if self._writer is not None:
-            with told_plainly(self._folder):
+            with raise_storage_errors(self._folder):
                 self._writer.close()
 
     def _write(self, **values: Any) -> None:

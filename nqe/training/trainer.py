@@ -11,7 +11,7 @@ import torch
 from nqe.errors import NqeError
 from nqe.graph.dataset import Dataset
 from nqe.model.checkpoint import Card
-from nqe.model.devices import device_of
+from nqe.model.devices import choose_device
 from nqe.model.model import Model
 from nqe.model.model_kinds import new_model
 from nqe.sampling.storage import check_fingerprint, digest_of
@@ -64,7 +64,7 @@ def fit_weights(
     if state.end == job.settings.train.end:
         return FitResult(folder, state.step, 0, state.seconds, state.best)
     keep_freed_memory()
-    with join_processes(device_of(job.settings.train.device)) as processes:
+    with join_processes(choose_device(job.settings.train.device)) as processes:
         return _fit(job, state, processes, on_step, began)
 
 
@@ -157,7 +157,7 @@ def _build_model(job: _Job) -> Model:
     names, settings = job.dataset.vocabulary, job.settings
     torch.manual_seed(settings.train.seed)
     model = new_model(settings.model, len(names.entities), len(names.relations), names)
-    return model.to(device_of(settings.train.device))
+    return model.to(choose_device(settings.train.device))
 
 
 def _open_folder(job: _Job, processes: ProcessGroup) -> RunFolder:

@@ -1,4 +1,4 @@
-"""Graphs as RDF, in the two forms that people query: Wikidata's statements, RDF 1.2 annotations."""
+"""Writes a graph as RDF: Wikidata's statement nodes, or triples with RDF 1.2 annotations."""
 
 from __future__ import annotations
 
@@ -17,38 +17,38 @@ DIRECT = f"{WIKIDATA}prop/direct/"
 REIFIES = "http://www.w3.org/1999/02/22-rdf-syntax-ns#reifies"
 
 
-def local_name(name: str) -> str:
-    """An id as the last part of an IRI; ids of Wikidata stay as they are."""
+def escape_id(name: str) -> str:
+    """An id, escaped to be the last part of an IRI; the ids of Wikidata need no escape."""
     return quote(name, safe="")
 
 
-def statement_lines(graph: Graph) -> Iterator[str]:
-    """N-Triples in Wikidata's statement model: a node a fact, its object and its qualifiers."""
+def list_statement_lines(graph: Graph) -> Iterator[str]:
+    """N-Triples in Wikidata's statement model: one node per fact, with object and qualifiers."""
     for row in range(len(graph)):
         fact = graph.fact(row)
-        node, relation = f"<{STATEMENT}{row}>", local_name(fact.relation)
+        node, relation = f"<{STATEMENT}{row}>", escape_id(fact.relation)
         yield f"{_entity(fact.subject)} <{TO_STATEMENT}{relation}> {node} .\n"
         yield f"{node} <{MAIN_VALUE}{relation}> {_entity(fact.object)} .\n"
         for attribute, value in fact.qualifiers:
-            yield f"{node} <{QUALIFIER}{local_name(attribute)}> {_entity(value)} .\n"
+            yield f"{node} <{QUALIFIER}{escape_id(attribute)}> {_entity(value)} .\n"
 
 
-def annotation_lines(graph: Graph) -> Iterator[str]:
-    """N-Triples of RDF 1.2: the triple, a reifier of it a fact, and the reifier's annotations."""
+def list_annotation_lines(graph: Graph) -> Iterator[str]:
+    """N-Triples of RDF 1.2: each fact's triple, a reifier of it, and the reifier's annotations."""
     for row in range(len(graph)):
         fact = graph.fact(row)
-        node, relation = f"<{STATEMENT}{row}>", f"<{DIRECT}{local_name(fact.relation)}>"
+        node, relation = f"<{STATEMENT}{row}>", f"<{DIRECT}{escape_id(fact.relation)}>"
         triple = f"{_entity(fact.subject)} {relation} {_entity(fact.object)}"
         yield f"{triple} .\n{node} <{REIFIES}> <<( {triple} )>> .\n"
         for attribute, value in fact.qualifiers:
-            yield f"{node} <{DIRECT}{local_name(attribute)}> {_entity(value)} .\n"
+            yield f"{node} <{DIRECT}{escape_id(attribute)}> {_entity(value)} .\n"
 
 
 RDF_FORMS: dict[str, Callable[[Graph], Iterator[str]]] = {
-    "wikidata-rdf": statement_lines,
-    "rdf-1.2": annotation_lines,
+    "wikidata-rdf": list_statement_lines,
+    "rdf-1.2": list_annotation_lines,
 }
 
 
 def _entity(name: str) -> str:
-    return f"<{ENTITY}{local_name(name)}>"
+    return f"<{ENTITY}{escape_id(name)}>"

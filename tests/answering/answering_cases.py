@@ -20,7 +20,7 @@ from nqe.query.plan import Op, PlanBuilder
 from nqe.query.shapes import Shape, parse_shape
 from nqe.settings import ModelSettings
 
-# A fact of every name, so that all the graphs have the vocabulary of the model.
+# One fact per name, so that all graphs have the vocabulary of the model.
 EVERY_NAME = [Fact(name, RELATIONS[0], ENTITIES[0]) for name in ENTITIES] + [
     Fact(ENTITIES[0], name, ENTITIES[0]) for name in RELATIONS
 ]
@@ -32,12 +32,12 @@ ALL = (*POSITIVE, Op.NOT)
 
 
 def graph_of(facts: list[Fact]) -> Graph:
-    """The facts, and one of every name."""
+    """A graph of the facts and of one fact per name."""
     return Graph.of([*EVERY_NAME, *facts])
 
 
 def untrained(vocabulary: Vocabulary, seed: int = 0, **settings: Any) -> Model:
-    """A tiny model with weights large enough for everything to make a difference."""
+    """A tiny model with weights so large that every part of a query makes a difference."""
     sizes = {"width": 8, "layers": 1, "heads": 2, "feed_forward": 8, "temperature": 3.0}
     with torch.random.fork_rng():
         torch.manual_seed(seed)
@@ -51,12 +51,12 @@ def untrained(vocabulary: Vocabulary, seed: int = 0, **settings: Any) -> Model:
 
 @cache
 def small_model() -> Model:
-    """The model of all the graphs with the few names."""
+    """The model of all graphs over the few names."""
     return untrained(graph_of([]).vocabulary)
 
 
 def odd_curve(seed: int) -> Curve:
-    """One in which every part makes a difference; for three relations."""
+    """A curve for three relations in which every coefficient makes a difference."""
     rng = np.random.default_rng(seed)
     answers, own = rng.uniform(1, 3, (3, 3)), rng.normal(size=(3, 3))
     temperature, slope, cardinality, stated, offset = rng.uniform(0.3, 1.5, 5).tolist()
@@ -65,12 +65,12 @@ def odd_curve(seed: int) -> Curve:
 
 
 def odd_calibration() -> Calibration:
-    """Two such curves."""
+    """A calibration of two such curves."""
     return Calibration(odd_curve(5), odd_curve(6))
 
 
 def answerer_of(graph: Graph, logic: str = "product", **options: Any) -> Answerer:
-    """The small model over a graph."""
+    """An answerer with the small model over a graph."""
     return Answerer(
         graph,
         small_model(),
@@ -82,10 +82,10 @@ def answerer_of(graph: Graph, logic: str = "product", **options: Any) -> Answere
 
 @st.composite
 def plans(draw: st.DrawFn, connectives: tuple[Op, ...] = ALL, deepest: int = 3) -> Plan:
-    """A random tree: several variables in a fact, Any, open and closed atoms."""
-    growing = _Growing(draw, connectives)
-    growing.add("x", deepest)
-    return growing.builder.finish()
+    """A random tree plan, with several variables per fact, Any, and open and closed atoms."""
+    plan = _RandomPlan(draw, connectives)
+    plan.add("x", deepest)
+    return plan.builder.finish()
 
 
 positive_plans = plans(POSITIVE)
@@ -93,14 +93,14 @@ positive_plans = plans(POSITIVE)
 
 @st.composite
 def plans_of_shape(draw: st.DrawFn, name: str) -> Plan:
-    """A plan of a shape, its atoms at random."""
-    growing = _Growing(draw, ())
-    growing.add_shape("x", parse_shape(name))
-    return growing.builder.finish()
+    """A plan of a shape with random atoms."""
+    plan = _RandomPlan(draw, ())
+    plan.add_shape("x", parse_shape(name))
+    return plan.builder.finish()
 
 
-class _Growing:
-    """Adds random steps to a plan, every variable with a name of its own."""
+class _RandomPlan:
+    """Adds random steps to a plan; every variable has its own name."""
 
     def __init__(self, draw: st.DrawFn, connectives: tuple[Op, ...]) -> None:
         self.draw, self.connectives = draw, connectives
@@ -108,7 +108,7 @@ class _Growing:
         self.names = (f"y{number}" for number in count())
 
     def add(self, variable: str, room: int) -> int:
-        """A random step with so many levels below it at most; its number."""
+        """Add a random step with at most `room` levels below it; returns its number."""
         inner = self.connectives if room else ()
         op = self.draw(st.sampled_from((Op.PROJECTION, Op.PROJECTION, *inner)))
         if op == Op.PROJECTION:
@@ -118,7 +118,7 @@ class _Growing:
         return self.builder.add_connective(op, variable, inputs)
 
     def add_shape(self, variable: str, shape: Shape) -> int:
-        """The steps of a shape; the number of the last."""
+        """Add the steps of a shape; returns the number of the last step."""
         if shape.word != "P":
             inputs = tuple(self.add_shape(variable, one) for one in shape.inputs)
             op = {one.word: one for one in Op}[shape.word]
@@ -170,7 +170,7 @@ LABELS = {
 
 
 def countries() -> Dataset:
-    """Who borders whom and speaks what, with labels; some of it held out."""
+    """Countries with borders and languages, with labels; some facts are held out."""
     train = [
         Fact("fr", "borders", "es"),
         Fact("es", "borders", "fr"),

@@ -1,4 +1,4 @@
-"""The hybrid runner in plain Python: every binding of every step, one number at a time."""
+"""The hybrid runner in plain Python, which loops over all bindings and entities."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from nqe.answering import Calibration
-from nqe.answering.calibration import MOST
+from nqe.answering.calibration import MAX_PREDICTED
 from nqe.graph import Graph
 from nqe.model import Model
 from nqe.query import Plan
@@ -33,7 +33,7 @@ JOIN = {"noisy-or": DISJOIN["product"], "max": max}
 
 
 class SlowHybrid:
-    """Fuzzy sets of one plan's steps as lists, and what is certain as Python sets."""
+    """Computes the fuzzy sets of a plan's steps as lists, and the certain entities as sets."""
 
     def __init__(
         self,
@@ -52,7 +52,7 @@ class SlowHybrid:
         self.facts = [graph.facts.row(row) for row in range(len(graph))]
 
     def row(self, number: int = -1) -> list[float]:
-        """How likely each entity is in a step's set."""
+        """The probability of each entity in the set of a step."""
         step, certain = self.plan.steps[number], self.certain(number)
         inputs = [self.row(one) for one in step.inputs]
         match step.op:
@@ -67,12 +67,12 @@ class SlowHybrid:
             case Op.ANY:
                 row = [1.0 for _ in self.entities]
         return [
-            1.0 if one in certain else min(chance, MOST)
+            1.0 if one in certain else min(chance, MAX_PREDICTED)
             for one, chance in zip(self.entities, row, strict=True)
         ]
 
     def certain(self, number: int = -1) -> set[int]:
-        """What the facts alone give, negations giving nothing."""
+        """The entities that facts make certain; a negation gives none."""
         step = self.plan.steps[number]
         inputs = [self.certain(one) for one in step.inputs]
         match step.op:
@@ -93,7 +93,7 @@ class SlowHybrid:
                 return set(self.entities)
 
     def _choices(self, step: Step, inputs: Sequence[set[int]]) -> list[list[int | None]]:
-        """What each filled slot may hold; where anything may stand, nothing is said."""
+        """The entities that each filled slot may hold; None if it may hold any entity."""
         is_any = [self.plan.steps[one].op == Op.ANY for one in step.inputs]
         return [
             [None] if anything else sorted(one)
@@ -119,7 +119,7 @@ class SlowHybrid:
     def _best(
         self, bindings: list[tuple[int | None, ...]], inputs: list[list[float]]
     ) -> list[tuple[int | None, ...]]:
-        """The likeliest bindings; `tied` tells that others would have done as well."""
+        """The most likely bindings; sets `tied` if the choice between some was arbitrary."""
         if self.beam is None or self.beam >= len(bindings):
             return bindings
         ordered = sorted(bindings, key=lambda bound: -self._weight(bound, inputs))
@@ -141,7 +141,7 @@ class SlowHybrid:
         return any(says(fact, step, slots) for fact in self.facts)
 
     def _predicted(self, step: Step, bindings: list[tuple[int | None, ...]]) -> list[list[float]]:
-        """The calibrated chances of all entities by each binding."""
+        """The calibrated probabilities of all entities for each binding."""
         plans = StepTable.of([self._one_hop(step, bound) for bound in bindings])
         with torch.no_grad():
             scores = self.model.score(self.model.encode(plans), self.model.entity_block())
@@ -150,7 +150,7 @@ class SlowHybrid:
             stated = [one for one in self.entities if self._stated(step, bound, one)]
             row[stated] = -torch.inf
             place = np.array([step.relation]), np.array([step.asked])
-            curve.to_probabilities(row[None], curve.shift(*place, np.array([len(stated)])))
+            curve.to_probabilities(row[None], curve.compute_shift(*place, np.array([len(stated)])))
         chances: list[list[float]] = scores.tolist()
         return chances
 
@@ -169,7 +169,10 @@ class SlowHybrid:
 
 
 def says(fact: Row, step: Step, slots: Sequence[int | None]) -> bool:
-    """Whether a fact has all this, each qualifier a pair of its own; None lets anything stand."""
+    """Whether a fact matches a step whose slots hold these entities, or any entity for None.
+
+    Each qualifier of the step needs its own qualifier of the fact.
+    """
     subject, relation, object_, pairs = fact
     wanted = list(zip(step.attributes, slots[2:], strict=True))
     if relation != step.relation or (step.closed and len(pairs) != len(wanted)):

@@ -1,4 +1,4 @@
-"""The answerer: modes, what is known, what the model has seen, and what is asked for."""
+"""The answerer: modes, known facts, unseen names, and the options of requests."""
 
 from __future__ import annotations
 
@@ -31,6 +31,7 @@ from hypothesis import strategies as st
 import nqe
 from nqe import EmbeddingRunner
 from nqe.answering import MODES, Answerer, Answers, Calibration, HybridOptions, Request, score
+from nqe.answering.calibration_storage import save_calibration
 from nqe.errors import NqeError
 from nqe.graph import Dataset, EntitySet, Fact, Graph
 from nqe.model import save_pretrained
@@ -47,7 +48,7 @@ def answerer(facts: str = "all") -> Answerer:
 
 @given(fact_lists, st.lists(plans(), max_size=5), st.sampled_from(MODES))
 @settings(max_examples=40)
-def test_many_questions_have_the_answers_that_each_has(
+def test_a_batch_gives_the_answers_that_each_question_has_alone(
     facts: list[Fact], batch: list[Plan], mode: str
 ) -> None:
     asked = answerer_of(graph_of(facts))
@@ -67,7 +68,7 @@ def test_many_questions_have_the_answers_that_each_has(
 
 @given(fact_lists, plans())
 @settings(max_examples=40)
-def test_the_exact_mode_has_the_exact_answers(facts: list[Fact], plan: Plan) -> None:
+def test_the_mode_exact_gives_the_exact_answers(facts: list[Fact], plan: Plan) -> None:
     graph = graph_of(facts)
     answers = answerer_of(graph).answer(plan, "exact", top=99)
     assert sorted(answers.ids) == execute(plan, graph).ids
@@ -76,26 +77,26 @@ def test_the_exact_mode_has_the_exact_answers(facts: list[Fact], plan: Plan) -> 
 
 @given(plans())
 @settings(max_examples=40)
-def test_the_embedding_mode_has_the_papers_softmax(plan: Plan) -> None:
+def test_the_mode_embedding_gives_the_papers_softmax(plan: Plan) -> None:
     answers = answerer_of(graph_of([])).answer(plan, "embedding", top=4)
     runner = EmbeddingRunner(small_model())
     scores = runner.run(StepTable.of([plan])).block(0, runner.entity_count)
     softmax = scores.softmax(1)[0]
     expected = softmax.topk(4).values.tolist()
     assert [one.probability for one in answers] == pytest.approx(expected, abs=1e-6)
-    row = next(iter(answerer_of(graph_of([])).rows([plan], "embedding")))
+    row = next(iter(answerer_of(graph_of([])).compute_rows([plan], "embedding")))
     assert float(row.sum()) == pytest.approx(1)
     torch.testing.assert_close(row, softmax, atol=1e-6, rtol=0)
 
 
-def test_a_mode_nobody_knows_is_refused_with_those_there_are() -> None:
+def test_an_unknown_mode_is_refused_with_a_list_of_the_modes() -> None:
     with pytest.raises(
         NqeError, match="unknown mode 'magic'; choose one of hybrid, embedding, exact"
     ):
         answerer().answer(NEIGHBOURS, "magic")
 
 
-def test_a_logic_nobody_knows_is_refused_with_those_there_are() -> None:
+def test_an_unknown_logic_is_refused_with_a_list_of_the_logics() -> None:
     with pytest.raises(NqeError, match="unknown logic 'fuzzy'; choose one of product, godel"):
         Answerer(DATASET, country_model(), logic="fuzzy")
 
@@ -112,7 +113,7 @@ def test_stated_answers_come_first_and_predicted_ones_after() -> None:
     assert set(data["answers"][0]) == {"entity", "label", "probability", "known", "seen"}
 
 
-def test_top_says_how_many_and_a_threshold_how_likely() -> None:
+def test_top_limits_the_number_of_answers_and_a_threshold_their_probability() -> None:
     asked = answerer("train")
     everything = asked.answer(NEIGHBOURS, top=99)
     assert everything.ids[:3] == ["de", "es", "it"]
@@ -126,7 +127,7 @@ def test_top_says_how_many_and_a_threshold_how_likely() -> None:
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_answers_are_among_those_that_may_be(mode: str) -> None:
+def test_answers_are_restricted_to_the_given_set(mode: str) -> None:
     asked = answerer()
     number = DATASET.vocabulary.entities.resolve
     some = EntitySet.of([number("es"), number("french")])
@@ -147,7 +148,7 @@ def test_facts_name_the_splits_that_are_known() -> None:
 
 
 @pytest.mark.parametrize("graph", [DATASET, DATASET.graph], ids=["data set", "graph"])
-def test_without_facts_nothing_is_known_and_nothing_certain(graph: Dataset | Graph) -> None:
+def test_without_facts_no_answer_is_known_or_certain(graph: Dataset | Graph) -> None:
     asked = Answerer(graph, country_model(), facts="none")
     assert len(asked.graph) == 0
     answers = asked.answer(NEIGHBOURS, top=99)
@@ -155,9 +156,11 @@ def test_without_facts_nothing_is_known_and_nothing_certain(graph: Dataset | Gra
     assert not any(one.known or one.probability == 1 for one in answers)
     assert len(asked.answer(NEIGHBOURS, "exact")) == 0
     assert len(asked.answer(NEIGHBOURS, threshold=1)) == 0
-    same = Answerer(DATASET, country_model(), calibration=asked.neural.calibration).knowing("none")
+    same = Answerer(DATASET, country_model(), calibration=asked.neural.calibration).with_facts(
+        "none"
+    )
     assert same.answer(NEIGHBOURS, top=99) == answers
-    assert same.knowing("none").answer(NEIGHBOURS, top=99) == answers
+    assert same.with_facts("none").answer(NEIGHBOURS, top=99) == answers
 
 
 def test_a_graph_has_no_splits_to_choose() -> None:
@@ -167,7 +170,7 @@ def test_a_graph_has_no_splits_to_choose() -> None:
 
 
 def grown() -> Dataset:
-    """The countries with a country and a relation more, whose names come before the others."""
+    """The countries with one more country and relation, whose names sort before the others."""
     more = [
         Fact("be", "borders", "fr"),
         Fact("be", "allied_with", "es"),
@@ -180,7 +183,7 @@ def grown() -> Dataset:
 
 
 @pytest.mark.parametrize("mode", ["hybrid", "exact"])
-def test_facts_about_what_the_model_has_not_seen_count_at_once(mode: str) -> None:
+def test_facts_about_unseen_names_are_used_at_once(mode: str) -> None:
     asked = Answerer(grown(), country_model())
     neighbours = asked.answer("?x: borders(?x, fr)", mode, threshold=1)
     assert set(neighbours.ids) == {"be", "es", "de", "it"}
@@ -190,7 +193,7 @@ def test_facts_about_what_the_model_has_not_seen_count_at_once(mode: str) -> Non
     assert asked.answer(chain, mode, threshold=1).ids == ["spanish"]
 
 
-def test_nothing_is_predicted_of_what_the_model_has_not_seen() -> None:
+def test_nothing_is_predicted_about_unseen_names() -> None:
     asked = Answerer(grown(), country_model())
     answers = asked.answer("?x: borders(?x, de)", top=99)
     assert "be" not in answers.ids
@@ -201,7 +204,7 @@ def test_nothing_is_predicted_of_what_the_model_has_not_seen() -> None:
     assert asked.answer("?x: speaks(be, ?x)", top=99).ids == []
 
 
-def test_what_the_model_has_not_seen_is_named() -> None:
+def test_unseen_names_are_reported() -> None:
     asked = Answerer(grown(), country_model())
     answers = asked.answer("?x: allied_with(be, ?x)")
     assert answers.unseen == ("allied_with", "be")
@@ -210,10 +213,10 @@ def test_what_the_model_has_not_seen_is_named() -> None:
     assert score(asked, "borders(be, de)").unseen == ("be",)
     explanation = asked.explain("?x: borders(?x, de)", "be")
     assert explanation.unseen == ("be",)
-    assert "Not seen in training, so nothing is predicted of: be" in str(explanation)
+    assert "Not seen in training, so nothing is predicted about: be" in str(explanation)
 
 
-def test_a_model_blind_to_logic_answers_by_the_product() -> None:
+def test_a_model_with_the_mean_logic_answers_by_the_product_logic() -> None:
     blind = untrained(DATASET.vocabulary, logic="mean")
     query = "?x: borders(?x, fr) and not speaks(?x, german)"
     asked, product = Answerer(DATASET, blind), Answerer(DATASET, blind, logic="product")
@@ -221,7 +224,7 @@ def test_a_model_blind_to_logic_answers_by_the_product() -> None:
 
 
 @pytest.mark.parametrize(
-    ("wrong", "told"),
+    ("wrong", "message"),
     [
         ({"threshold": -0.1}, "the threshold is -0.1; give a probability from 0 to 1"),
         ({"threshold": 1.5}, "the threshold is 1.5"),
@@ -229,8 +232,8 @@ def test_a_model_blind_to_logic_answers_by_the_product() -> None:
         ({"top": -1}, "the number of answers is -1; give 1 or more"),
     ],
 )
-def test_numbers_that_have_no_meaning_are_refused(wrong: dict[str, Any], told: str) -> None:
-    with pytest.raises(NqeError, match=told):
+def test_numbers_out_of_range_are_refused(wrong: dict[str, Any], message: str) -> None:
+    with pytest.raises(NqeError, match=message):
         Answerer(DATASET, country_model()).answer("?x: borders(?x, fr)", **wrong)
 
 
@@ -240,7 +243,7 @@ def test_the_calibration_of_another_model_is_refused() -> None:
         Answerer(DATASET, country_model(), calibration=fewer)
 
 
-def test_the_embedding_mode_says_what_it_cannot_answer() -> None:
+def test_the_mode_embedding_refuses_unseen_names() -> None:
     asked = Answerer(grown(), country_model())
     assert "be" not in asked.answer("?x: borders(?x, fr)", "embedding", top=99).ids
     for query in ("?x: borders(?x, be)", "?x: allied_with(it, ?x)"):
@@ -254,17 +257,19 @@ def test_the_embedding_mode_says_what_it_cannot_answer() -> None:
 
 @given(fact_lists, plans())
 @settings(max_examples=50)
-def test_new_names_change_nothing_for_the_old_ones(facts: list[Fact], plan: Plan) -> None:
+def test_new_names_do_not_change_the_probabilities_of_old_ones(
+    facts: list[Fact], plan: Plan
+) -> None:
     more = Graph.of([*EVERY_NAME, *facts, Fact("a_new", "a_new", "a_new")])
     options = HybridOptions(beam=400, least=0.0)
     asked = Answerer(more, small_model(), calibration=odd_calibration(), options=options)
-    old = answerer_of(graph_of(facts), beam=400, least=0.0).run([plan]).targets()[0]
-    new = asked.run([renumbered(plan)]).targets()[0]
+    old = answerer_of(graph_of(facts), beam=400, least=0.0).run([plan]).target_rows[0]
+    new = asked.run([renumbered(plan)]).target_rows[0]
     torch.testing.assert_close(new[1:], old, atol=1e-5, rtol=0)
 
 
 def renumbered(plan: Plan) -> Plan:
-    """The plan over the vocabulary with one more entity and relation, both at the beginning."""
+    """The same plan over a vocabulary with a new first entity and a new first relation."""
     steps = (
         replace(
             step,
@@ -277,7 +282,7 @@ def renumbered(plan: Plan) -> Plan:
     return Plan(tuple(steps))
 
 
-def test_a_graph_that_lacks_what_the_model_knows_is_refused() -> None:
+def test_a_graph_that_lacks_names_of_the_model_is_refused() -> None:
     facts = [fact for fact in DATASET.split("train") if fact.object != "pt"]
     with pytest.raises(
         NqeError, match="lacks 1 of the model's 9 names, such as the entity 'pt'; give the graph"
@@ -297,7 +302,7 @@ def test_a_model_without_names_needs_a_graph_of_its_size() -> None:
 
 
 @pytest.mark.parametrize("mode", ["hybrid", "exact"])
-def test_where_nothing_can_be_an_answer_there_is_none(mode: str) -> None:
+def test_a_query_without_possible_answers_has_none(mode: str) -> None:
     asked = Answerer(grown(), country_model())
     answers = asked.answer("?x: allied_with(fr, ?x)", mode)
     assert len(answers) == 0
@@ -306,18 +311,18 @@ def test_where_nothing_can_be_an_answer_there_is_none(mode: str) -> None:
     assert answers.to_json() == {"mode": mode, **count, "answers": [], **unseen}
 
 
-def test_a_checkpoint_is_answered_from_with_its_calibration(tmp_path: Path) -> None:
+def test_a_checkpoint_answers_with_its_calibration(tmp_path: Path) -> None:
     save_pretrained(country_model(), tmp_path / "model")
     plan = bind(NEIGHBOURS, DATASET)
     before = nqe.open(tmp_path / "model", graph=DATASET, facts="none")
     assert before.answer(plan) == answerer("none").answer(plan)
-    odd_calibration().save(tmp_path / "model")
+    save_calibration(odd_calibration(), tmp_path / "model")
     after = nqe.open(tmp_path / "model", graph=DATASET, facts="none")
     own = Answerer(DATASET, country_model(), facts="none", calibration=odd_calibration())
     assert after.answer(plan) == own.answer(plan) != before.answer(plan)
 
 
-def test_questions_are_text_json_queries_or_plans() -> None:
+def test_a_question_is_text_json_a_query_or_a_plan() -> None:
     asked = answerer()
     plan = bind(NEIGHBOURS, DATASET)
     query = plan.query(DATASET.vocabulary)
@@ -362,7 +367,7 @@ def test_a_batch_may_mix_modes_facts_and_options_and_each_has_its_own_outcome() 
             assert [one.probability for one in together] == pytest.approx(chances, abs=1e-5)
 
 
-def test_predicted_only_leaves_out_what_facts_give() -> None:
+def test_predicted_only_leaves_out_stated_answers() -> None:
     asked = answerer("train")
     every = asked.answer(NEIGHBOURS, threshold=0.0)
     predicted = asked.answer(NEIGHBOURS, threshold=0.0, predicted_only=True)

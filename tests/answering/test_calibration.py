@@ -1,12 +1,10 @@
-"""Calibrations: from scores to probabilities, on disk and back."""
+"""Calibrations: from scores to probabilities."""
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Sequence
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,8 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nqe.answering import Calibration
-from nqe.answering.calibration import FILE, MOST, Curve, mean_answers
-from nqe.errors import StorageError
+from nqe.answering.calibration import MAX_PREDICTED, Curve, compute_mean_answers
 from nqe.graph import Fact
 from nqe.sampling.one_hop import closed_queries
 
@@ -45,23 +42,23 @@ def probabilities(
 ) -> list[float]:
     row = torch.tensor([scores], dtype=torch.float32)
     row[0, list(stated)] = -torch.inf
-    shift = curve.shift(np.array([0]), np.array([slot]), np.array([len(stated)]))
+    shift = curve.compute_shift(np.array([0]), np.array([slot]), np.array([len(stated)]))
     curve.to_probabilities(row, shift)
-    told: list[float] = row[0].tolist()
-    return told
+    predicted: list[float] = row[0].tolist()
+    return predicted
 
 
 @given(curves, score_lists)
-def test_what_scores_higher_is_no_less_likely(curve: Curve, scores: list[float]) -> None:
-    told = probabilities(curve, scores)
-    in_order = [told[place] for place in np.argsort(scores, kind="stable")]
+def test_a_higher_score_is_never_less_likely(curve: Curve, scores: list[float]) -> None:
+    predicted = probabilities(curve, scores)
+    in_order = [predicted[place] for place in np.argsort(scores, kind="stable")]
     assert all(one <= other + 1e-6 for one, other in pairwise(in_order))
 
 
 @given(curves, score_lists)
-def test_nothing_predicted_is_certain(curve: Curve, scores: list[float]) -> None:
-    told = probabilities(curve, scores)
-    assert all(0 <= one <= np.float32(MOST) for one in told)
+def test_no_prediction_is_certain(curve: Curve, scores: list[float]) -> None:
+    predicted = probabilities(curve, scores)
+    assert all(0 <= one <= np.float32(MAX_PREDICTED) for one in predicted)
 
 
 @given(st.lists(st.floats(-3, 3), min_size=3, max_size=5), st.integers(0, 4), st.booleans())
@@ -76,17 +73,19 @@ def test_probabilities_are_those_of_the_formula(
     ]
     known = by.stated * math.log(1 + len(stated))
     shift = by.cardinality * math.log(by.answers[place]) + known + by.offset + by.own[place]
-    told = probabilities(by, scores, slot, stated)
+    predicted = probabilities(by, scores, slot, stated)
     for number, power in enumerate(powers):
         others = sum(powers) - power
         if number in stated:
-            assert told[number] == 0
+            assert predicted[number] == 0
         elif others > 0.01 * power:
             odds = (power / others) ** by.slope * math.exp(shift)
-            assert told[number] == pytest.approx(min(odds / (1 + odds), MOST), abs=1e-4)
+            assert predicted[number] == pytest.approx(
+                min(odds / (1 + odds), MAX_PREDICTED), abs=1e-4
+            )
 
 
-def test_where_all_is_stated_nothing_is_predicted() -> None:
+def test_if_every_entity_is_stated_nothing_is_predicted() -> None:
     assert probabilities(odd_curve(5), [1, 2, 3], stated=[0, 1, 2]) == [0, 0, 0]
 
 
@@ -95,8 +94,8 @@ def test_the_plain_calibration_multiplies_odds_by_the_number_of_answers() -> Non
     softmax = torch.tensor([2.0, 1.0, 0.0, -1.0]).softmax(0).double()
     odds = 2 * softmax / (1 - softmax)
     assert plain.curve(graph_of([])) is plain.facts
-    told = probabilities(plain.facts, [2.0, 1.0, 0.0, -1.0])
-    assert told == pytest.approx((odds / (1 + odds)).tolist(), abs=1e-5)
+    predicted = probabilities(plain.facts, [2.0, 1.0, 0.0, -1.0])
+    assert predicted == pytest.approx((odds / (1 + odds)).tolist(), abs=1e-5)
 
 
 @given(fact_lists)
@@ -109,7 +108,7 @@ def test_the_mean_number_of_answers_is_counted_over_the_closed_queries(facts: li
         place = step.relation, min(step.asked, 2)
         asked.setdefault(place, []).append(len(table.easy[row]))
     every = [count for counts in asked.values() for count in counts]
-    means = mean_answers(graph.facts, graph.relation_count)
+    means = compute_mean_answers(graph.facts, graph.relation_count)
     for place in np.ndindex(means.shape):
         expected = np.mean(asked.get(place, every))
         assert means[place] == pytest.approx(expected, rel=1e-5)
@@ -117,51 +116,10 @@ def test_the_mean_number_of_answers_is_counted_over_the_closed_queries(facts: li
 
 def test_without_facts_every_query_has_one_answer() -> None:
     nothing = countries().known("none")
-    assert mean_answers(nothing.facts, 3).tolist() == [[1, 1, 1]] * 3
+    assert compute_mean_answers(nothing.facts, 3).tolist() == [[1, 1, 1]] * 3
 
 
-def test_a_calibration_is_the_same_after_saving_and_loading(tmp_path: Path) -> None:
-    one, other = tmp_path / "one", tmp_path / "other"
-    one.mkdir()
-    other.mkdir()
-    odd_calibration().save(one)
-    loaded = Calibration.load(one)
-    assert loaded is not None
-    loaded.save(other)
-    assert (one / FILE).read_bytes() == (other / FILE).read_bytes()
-    for curve, before in ((loaded.facts, odd_curve(5)), (loaded.alone, odd_curve(6))):
-        assert np.array_equal(curve.own, before.own)
-        assert curve.answers.dtype == curve.own.dtype == np.float32
-        assert probabilities(curve, [1, 2]) == probabilities(before, [1, 2])
-
-
-def test_without_facts_another_curve_holds() -> None:
+def test_without_facts_another_curve_is_used() -> None:
     both = odd_calibration()
     assert both.curve(countries().known("none")) is both.alone
     assert both.curve(countries().known("train")) is both.facts
-
-
-def test_a_checkpoint_without_a_calibration_has_none(tmp_path: Path) -> None:
-    assert Calibration.load(tmp_path) is None
-
-
-@pytest.mark.parametrize(
-    "damage", ["", "{", "[]", "{}", '"x"', "\xff", "cut", "less", "more", "odd", "flat", "text"]
-)
-def test_a_damaged_calibration_is_told_of(tmp_path: Path, damage: str) -> None:
-    odd_calibration().save(tmp_path)
-    path = tmp_path / FILE
-    text = path.read_text(encoding="utf-8")
-    data = json.loads(text)
-    less = {name: value for name, value in data["facts"].items() if name != "slope"}
-    others = {
-        "cut": text[:40],
-        "less": json.dumps(data | {"facts": less}),
-        "odd": json.dumps(data | {"facts": data["facts"] | {"own": data["facts"]["own"][1:]}}),
-        "flat": json.dumps(data | {"facts": data["facts"] | {"own": [1], "answers": [1]}}),
-        "text": json.dumps(data | {"facts": data["facts"] | {"slope": "x"}}),
-        "more": json.dumps(data | {"alone": data["alone"] | {"own": [[1], [2, 3]]}}),
-    }
-    path.write_bytes(others.get(damage, damage).encode("latin-1"))
-    with pytest.raises(StorageError, match=r"calibration\.json: damaged \(.*\); calibrate the"):
-        Calibration.load(tmp_path)

@@ -1,4 +1,4 @@
-"""Fitting a calibration: swapped queries, and a model trained for seconds on the demo."""
+"""Fitting a calibration: swapped queries, and a model trained briefly on the demo."""
 
 from __future__ import annotations
 
@@ -13,10 +13,15 @@ from answering_cases import countries, country_model
 
 import nqe
 from nqe.answering import calibrate
-from nqe.answering.calibration import FILE, Curve
-from nqe.answering.calibration_fitting import RELIABILITY, fit, plain_calibration
-from nqe.answering.calibration_queries import calibration_queries, swapped
-from nqe.answering.reliability import measure, rows_at_once, without
+from nqe.answering.calibration import Curve
+from nqe.answering.calibration_fitting import (
+    RELIABILITY_FILE,
+    build_plain_calibration,
+    fit_calibration,
+)
+from nqe.answering.calibration_queries import draw_calibration_queries, swap_anchors
+from nqe.answering.calibration_storage import CALIBRATION_FILE
+from nqe.answering.reliability import mask_stated, measure_reliability, split_rows
 from nqe.demo import demo_dataset
 from nqe.errors import NqeError
 from nqe.graph import Dataset, Fact
@@ -26,7 +31,7 @@ from nqe.model.checkpoint import Card
 from nqe.query import execute
 from nqe.sampling.one_hop import link_queries
 from nqe.sampling.query_table import QueryTable
-from nqe.settings import run_settings
+from nqe.settings import build_run_settings
 from nqe.training import fit_weights
 
 pytestmark = pytest.mark.xdist_group("fitting")
@@ -39,10 +44,10 @@ def demo() -> Dataset:
 
 @pytest.fixture(scope="module")
 def run(demo: Dataset, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A RUN that has learnt a little."""
+    """A RUN of a model that was trained briefly."""
     folder = tmp_path_factory.mktemp("fitting") / "run"
     model = {"width": 24, "layers": 1, "heads": 2, "feed_forward": 24, "dropout": 0.0}
-    settings = run_settings(
+    settings = build_run_settings(
         {
             "model": model,
             "train": {
@@ -65,7 +70,7 @@ def model(run: Path) -> Model:
 
 
 def anchors(table: QueryTable, row: int) -> list[tuple[int, int]]:
-    """Places and entities of a query's anchors."""
+    """The slots and entities of the anchors of a query."""
     return [
         (place, anchor)
         for place, anchor in enumerate(table.plans.plan(row).target.slots)
@@ -73,13 +78,13 @@ def anchors(table: QueryTable, row: int) -> list[tuple[int, int]]:
     ]
 
 
-def test_one_anchor_is_swapped_in_so_many_queries_and_nothing_else(demo: Dataset) -> None:
+def test_one_anchor_is_swapped_in_the_first_queries_and_nothing_else(demo: Dataset) -> None:
     table = link_queries(demo.splits["valid"], demo.known("train,valid"))
     table = table.take(np.random.default_rng(0).permutation(len(table))[:400])
-    new = swapped(table, 200, np.random.default_rng(1))
+    new = swap_anchors(table, 200, np.random.default_rng(1))
     same = [row for row in range(400) if table.plans.plan(row) == new.plans.plan(row)]
     assert same[-200:] == list(range(200, 400))
-    # Where no other query of the relation has another entity in that slot, there is none to take.
+    # An anchor stays if no other query of the relation has another entity in that slot.
     assert len(same) <= 210
     assert replace(table.plans, filler=new.plans.filler) == new.plans
     for row in sorted(set(range(200)) - set(same)):
@@ -87,10 +92,10 @@ def test_one_anchor_is_swapped_in_so_many_queries_and_nothing_else(demo: Dataset
         assert sum(one != other for one, other in pairs) == 1
 
 
-def test_what_is_swapped_in_stood_in_the_same_slot_of_the_same_relation() -> None:
+def test_a_new_anchor_comes_from_the_same_slot_of_the_same_relation() -> None:
     dataset = countries()
     table = link_queries(dataset.splits["train"], dataset.known("train"))
-    new = swapped(table, len(table), np.random.default_rng(3))
+    new = swap_anchors(table, len(table), np.random.default_rng(3))
     pools: dict[tuple[int, int, int], set[int]] = {}
     changed = 0
     for row in range(len(table)):
@@ -103,20 +108,20 @@ def test_what_is_swapped_in_stood_in_the_same_slot_of_the_same_relation() -> Non
         changed += len(changes)
         assert len(changes) <= 1
         if not changes:
-            # Drawn was an anchor that nothing else can stand for.
+            # The drawn anchor is the only entity in its slot.
             assert min(len(pools[slot_of(table, row, place)]) for (place, _), _ in pairs) == 1
     assert changed > len(table) / 2
 
 
 def slot_of(table: QueryTable, row: int, place: int) -> tuple[int, int, int]:
-    """What tells slots apart: subject and object by relation, values by attribute."""
+    """The key of a slot: relation and slot for subject and object, attribute for a value."""
     target = table.plans.plan(row).target
     return (1, target.relation, place) if place < 2 else (0, 0, target.attributes[place - 2])
 
 
 def test_answers_are_those_of_the_swapped_queries(demo: Dataset) -> None:
     rng = np.random.default_rng(2)
-    table, stated = calibration_queries(demo, "valid", "train", 120, rng)
+    table, stated = draw_calibration_queries(demo, "valid", "train", 120, rng)
     assert len(table) == len(stated) == 120
     full, known = demo.known("train,valid"), demo.known("train")
     for row in range(120):
@@ -126,7 +131,7 @@ def test_answers_are_those_of_the_swapped_queries(demo: Dataset) -> None:
     counts = table.easy.lengths
     assert np.array_equal(table.answer_count, counts)
     assert not len(table.hard.values)
-    # Questions without an answer are among the swapped, and only there.
+    # Only swapped queries can have no answer.
     assert (counts[:60] == 0).any()
     assert (counts[60:] > 0).all()
 
@@ -135,17 +140,17 @@ def test_calibrating_needs_validation_facts() -> None:
     dataset = countries()
     bare = Dataset(dataset.vocabulary, {"train": dataset.splits["train"]})
     with pytest.raises(NqeError, match="calibrating needs a valid split; import one"):
-        fit(country_model(), bare)
+        fit_calibration(country_model(), bare)
 
 
 def log_loss(model: Model, curve: Curve, dataset: Dataset, known: bool) -> float:
-    """The mean loss over all entities that are not stated, or over all, of test queries."""
+    """The mean log loss on test queries, over all entities or those that are not stated."""
     rng = np.random.default_rng(7)
-    table, stated = calibration_queries(dataset, "test", "train,valid", 300, rng)
+    table, stated = draw_calibration_queries(dataset, "test", "train,valid", 300, rng)
     stated = stated if known else Ragged.empty(len(table))
     scores = EmbeddingRunner(model).run(table.plans).block(0, model.entity_count)
-    scores = without(scores, stated)
-    curve.to_probabilities(scores, curve.of_queries(table, stated))
+    scores = mask_stated(scores, stated)
+    curve.to_probabilities(scores, curve.compute_query_shift(table, stated))
     right, open_ = torch.zeros(scores.shape), torch.ones(scores.shape, dtype=torch.bool)
     right[torch.from_numpy(table.easy.owner), torch.from_numpy(table.easy.values)] = 1
     open_[torch.from_numpy(stated.owner), torch.from_numpy(stated.values)] = False
@@ -154,8 +159,13 @@ def log_loss(model: Model, curve: Curve, dataset: Dataset, known: bool) -> float
     return float(loss[open_].mean())
 
 
-def test_a_fit_says_truer_things_than_no_fit(demo: Dataset, model: Model) -> None:
-    fitted, plain = fit(model, demo), plain_calibration(demo, model.relation_count)
+def test_a_fitted_calibration_is_more_reliable_than_the_plain_one(
+    demo: Dataset, model: Model
+) -> None:
+    fitted, plain = (
+        fit_calibration(model, demo),
+        build_plain_calibration(demo, model.relation_count),
+    )
     for curve, before, known in (
         (fitted.facts, plain.facts, True),
         (fitted.alone, plain.alone, False),
@@ -164,7 +174,7 @@ def test_a_fit_says_truer_things_than_no_fit(demo: Dataset, model: Model) -> Non
         assert np.isfinite(curve.own).all()
         assert log_loss(model, curve, demo, known) < log_loss(model, before, demo, known)
     both = {"plain": plain.facts, "fitted": fitted.facts}
-    measured = measure(model, both, demo, "test", "train,valid", count=1_000)
+    measured = measure_reliability(model, both, demo, "test", "train,valid", count=1_000)
     assert measured["fitted"].brier < measured["plain"].brier
     assert measured["fitted"].error < measured["plain"].error
     assert measured["fitted"].error < 0.1
@@ -175,21 +185,21 @@ def test_calibrating_a_run_writes_into_its_checkpoint(run: Path, demo: Dataset) 
     done = calibrate(run, demo)
     assert done.folder == run / "best"
     assert done.split == "test"
-    assert (run / "best" / FILE).is_file()
-    assert not (run / "last" / FILE).exists()
+    assert (run / "best" / CALIBRATION_FILE).is_file()
+    assert not (run / "last" / CALIBRATION_FILE).exists()
     assert done.after.error < done.before.error
     after = nqe.open(run, graph=demo, facts="train").neural.calibration
     assert before.facts.slope == 1 != after.facts.slope
-    kept = json.loads((run / "best" / RELIABILITY).read_text(encoding="utf-8"))
+    kept = json.loads((run / "best" / RELIABILITY_FILE).read_text(encoding="utf-8"))
     assert kept == done.to_json()
     assert kept["after"]["error"] == done.after.error
-    written = (run / "best" / FILE).read_bytes()
+    written = (run / "best" / CALIBRATION_FILE).read_bytes()
     calibrate(run / "best", demo)
-    assert (run / "best" / FILE).read_bytes() == written
-    (run / "best" / FILE).unlink()
+    assert (run / "best" / CALIBRATION_FILE).read_bytes() == written
+    (run / "best" / CALIBRATION_FILE).unlink()
 
 
-def test_without_a_test_split_it_is_measured_where_it_was_fitted(tmp_path: Path) -> None:
+def test_without_a_test_split_reliability_is_measured_on_valid(tmp_path: Path) -> None:
     save_pretrained(country_model(), tmp_path / "model", Card(trained_on="train"))
     splits = {name: facts for name, facts in countries().splits.items() if name != "test"}
     done = calibrate(tmp_path / "model", Dataset(countries().vocabulary, splits))
@@ -203,27 +213,27 @@ def test_a_model_that_has_seen_the_validation_facts_is_refused(tmp_path: Path, l
         NqeError, match=r"learnt from the validation split, .*; train on train alone"
     ):
         calibrate(tmp_path / "model", countries())
-    assert not (tmp_path / "model" / FILE).exists()
+    assert not (tmp_path / "model" / CALIBRATION_FILE).exists()
 
 
-def test_a_data_set_that_is_not_the_models_changes_no_calibration(tmp_path: Path) -> None:
+def test_another_data_set_is_refused_and_changes_no_calibration(tmp_path: Path) -> None:
     save_pretrained(country_model(), tmp_path / "model", Card(trained_on="train"))
     calibrate(tmp_path / "model", countries())
-    written = (tmp_path / "model" / FILE).read_bytes()
+    written = (tmp_path / "model" / CALIBRATION_FILE).read_bytes()
     facts = [Fact("a", "p", "b"), Fact("b", "p", "a")]
     with pytest.raises(NqeError, match="was trained on other entities or relations"):
         calibrate(tmp_path / "model", Dataset.of({"train": facts, "valid": facts[:1]}))
-    assert (tmp_path / "model" / FILE).read_bytes() == written
+    assert (tmp_path / "model" / CALIBRATION_FILE).read_bytes() == written
 
 
-def test_no_more_scores_exist_at_a_time_than_fit() -> None:
-    assert [len(rows) for rows in rows_at_once(600, 100)] == [256, 256, 88]
-    assert [len(rows) for rows in rows_at_once(3, 2**24)] == [1, 1, 1]
-    assert [len(rows) for rows in rows_at_once(2, 2**30)] == [1, 1]
+def test_queries_are_split_so_that_their_scores_fit_into_memory() -> None:
+    assert [len(rows) for rows in split_rows(600, 100)] == [256, 256, 88]
+    assert [len(rows) for rows in split_rows(3, 2**24)] == [1, 1, 1]
+    assert [len(rows) for rows in split_rows(2, 2**30)] == [1, 1]
 
 
-def test_a_model_that_knows_nothing_is_fitted_too() -> None:
-    fitted = fit(country_model(), countries())
+def test_an_untrained_model_can_be_calibrated() -> None:
+    fitted = fit_calibration(country_model(), countries())
     for curve in (fitted.facts, fitted.alone):
         assert curve.slope > 0
         assert np.isfinite([curve.slope, curve.cardinality, curve.stated, curve.offset]).all()

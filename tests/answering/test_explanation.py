@@ -1,4 +1,4 @@
-"""Explanations: reasons that hold, the weakest part, truth, and what negations took away."""
+"""Explanations: reasons, the weakest part, truth, and entities removed by negations."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from hypothesis import given, settings
 from slow_hybrid import CONJOIN, says
 
 from nqe.answering import Answerer, Explanation, explain
-from nqe.answering.calibration import MOST
+from nqe.answering.calibration import MAX_PREDICTED
 from nqe.errors import NqeError
 from nqe.graph import Fact, Graph
 from nqe.query import Plan, bind, execute
@@ -33,7 +33,7 @@ NEIGHBOURS_SPEAK = "?x: borders(?y, France) and speaks(?y, ?x)"
 NOT_GERMAN = "?x: borders(?x, fr) and not speaks(?x, german)"
 
 
-def of_countries(query: str, entity: str | None = None, facts: str = "train") -> Explanation:
+def explain_countries(query: str, entity: str | None = None, facts: str = "train") -> Explanation:
     answerer = Answerer(DATASET, country_model(), facts=facts)
     return explain(answerer, query, entity, truth=DATASET.graph)
 
@@ -45,7 +45,7 @@ def walk(reason: Reason) -> Iterator[Reason]:
 
 
 def check_atom(plan: Plan, graph: Graph, reason: Reason) -> None:
-    """A stated atom's fact says it, with the variables bound as its parts tell; else none does."""
+    """Check that the fact of a stated atom matches it, and that no fact matches a predicted one."""
     [step, *_] = [
         step
         for number, step in enumerate(plan.steps)
@@ -67,7 +67,7 @@ def check_atom(plan: Plan, graph: Graph, reason: Reason) -> None:
 
 
 def check_probability(reason: Reason, logic: str) -> None:
-    """A whole is as likely as its parts make it, the best binding counting alone."""
+    """Check that the probability follows from the parts, with the join `max`."""
     parts = [part.probability for part in reason.parts]
     match reason.op:
         case Op.PROJECTION:
@@ -79,18 +79,20 @@ def check_probability(reason: Reason, logic: str) -> None:
         case _:
             return
     if reason.probability < 1:
-        expected = min(expected, MOST)
+        expected = min(expected, MAX_PREDICTED)
     assert reason.probability == pytest.approx(expected, abs=1e-5)
 
 
 @pytest.mark.parametrize("logic", CONJOIN)
 @given(fact_lists, plans(), entities)
 @settings(max_examples=40)
-def test_reasons_hold(logic: str, facts: list[Fact], plan: Plan, entity: int) -> None:
+def test_reasons_have_the_facts_and_probabilities_they_claim(
+    logic: str, facts: list[Fact], plan: Plan, entity: int
+) -> None:
     graph = graph_of(facts)
     answerer = answerer_of(graph, logic, join="max", beam=400, least=0.0)
     explanation = explain(answerer, plan, entity)
-    row = answerer.run([plan]).targets()[0]
+    row = answerer.run([plan]).target_rows[0]
     reason = explanation.reason
     assert explanation.entity == reason.entity == entity
     assert explanation.probability == reason.probability == float(row[entity])
@@ -103,7 +105,7 @@ def test_reasons_hold(logic: str, facts: list[Fact], plan: Plan, entity: int) ->
 
 
 def least_support(reason: Reason) -> float:
-    """By De Morgan: what holds by its weakest part fails by its strongest."""
+    """The least support of an atom; under a negation, 1 minus the most support (De Morgan)."""
     if reason.op == Op.NOT:
         return 1 - most_support(reason.parts[0])
     own = [reason.own] if reason.op == Op.PROJECTION else []
@@ -111,7 +113,7 @@ def least_support(reason: Reason) -> float:
 
 
 def most_support(reason: Reason) -> float:
-    """One less what an atom under a negation has at the most."""
+    """The counterpart of `least_support` for the inside of a negation."""
     if reason.op == Op.NOT:
         return 1 - least_support(reason.parts[0])
     own = [reason.own] if reason.op == Op.PROJECTION else []
@@ -135,7 +137,7 @@ def test_the_weakest_atom_has_the_least_support_and_certain_answers_have_none(
 
 @given(fact_lists, plans(deepest=2), fact_lists)
 @settings(max_examples=40)
-def test_truth_is_told_by_the_known_and_by_all_facts(
+def test_candidates_are_easy_hard_or_wrong_by_known_and_all_facts(
     facts: list[Fact], plan: Plan, more: list[Fact]
 ) -> None:
     known, full = graph_of(facts), graph_of([*facts, *more])
@@ -158,8 +160,8 @@ def test_truth_is_told_by_the_known_and_by_all_facts(
     assert all(one.truth is None for view in unknown.steps for one in view.candidates)
 
 
-def test_a_chain_tells_what_its_variables_are() -> None:
-    reason = of_countries(NEIGHBOURS_SPEAK, "German").reason
+def test_the_reason_of_a_chain_names_its_variables() -> None:
+    reason = explain_countries(NEIGHBOURS_SPEAK, "German").reason
     names = DATASET.vocabulary.entities
     assert reason.stated
     [below] = reason.parts
@@ -171,7 +173,7 @@ def test_a_chain_tells_what_its_variables_are() -> None:
 
 
 def test_the_predicted_part_is_the_weakest() -> None:
-    explanation = of_countries("?x: speaks(?x, french) and borders(?x, pt)", "fr")
+    explanation = explain_countries("?x: speaks(?x, french) and borders(?x, pt)", "fr")
     weakest = explanation.weakest
     assert weakest is not None
     assert not weakest.negated
@@ -180,8 +182,8 @@ def test_the_predicted_part_is_the_weakest() -> None:
     assert "The weakest part is borders(France, Portugal) with ?x = France" in str(explanation)
 
 
-def test_what_a_negation_finds_stated_is_the_weakest() -> None:
-    explanation = of_countries(NOT_GERMAN, "Germany")
+def test_a_stated_fact_under_a_negation_is_the_weakest_part() -> None:
+    explanation = explain_countries(NOT_GERMAN, "Germany")
     assert explanation.probability == 0
     weakest = explanation.weakest
     assert weakest is not None
@@ -192,7 +194,7 @@ def test_what_a_negation_finds_stated_is_the_weakest() -> None:
 
 def test_of_a_negated_conjunction_the_part_that_fails_most_easily_is_the_weakest() -> None:
     query = "?x: borders(?x, pt) and not (speaks(?x, french) and speaks(?x, german))"
-    explanation = of_countries(query, "fr")
+    explanation = explain_countries(query, "fr")
     negation = explanation.reason.parts[1]
     assert negation.op == Op.NOT
     weakest = negation.weakest()
@@ -202,19 +204,19 @@ def test_of_a_negated_conjunction_the_part_that_fails_most_easily_is_the_weakest
 
 
 def test_certainty_is_never_explained_by_a_negation() -> None:
-    explanation = of_countries("?x: not speaks(?x, german) or borders(?x, fr)", "Spain")
+    explanation = explain_countries("?x: not speaks(?x, german) or borders(?x, fr)", "Spain")
     assert explanation.probability == 1
     assert [one.op for one in walk(explanation.reason)] == [Op.OR, Op.PROJECTION]
 
 
-def test_negations_tell_whom_they_took_away() -> None:
-    [removed] = of_countries(NOT_GERMAN).removed
+def test_the_entities_removed_by_a_negation_are_listed() -> None:
+    [removed] = explain_countries(NOT_GERMAN).removed
     assert removed.says == "not speaks(?x, German)"
     name = DATASET.vocabulary.entities.name
     sure = {name(entity) for entity, chance in removed.entities if chance == 1}
     assert sure >= {"Germany", "Italy"}
-    assert "not speaks(?x, German) took away: " in str(of_countries(NOT_GERMAN))
-    assert of_countries(NEIGHBOURS_SPEAK).removed == ()
+    assert "Removed by not speaks(?x, German): " in str(explain_countries(NOT_GERMAN))
+    assert explain_countries(NEIGHBOURS_SPEAK).removed == ()
 
 
 def test_held_out_answers_are_hard() -> None:
@@ -231,7 +233,7 @@ def test_held_out_answers_are_hard() -> None:
 
 
 def test_the_best_answer_is_explained_if_none_is_named() -> None:
-    explanation = of_countries("?x: borders(?x, pt)")
+    explanation = explain_countries("?x: borders(?x, pt)")
     assert DATASET.vocabulary.entities.ids[explanation.entity] == "es"
     assert (explanation.rank, explanation.probability, explanation.known) == (1, 1, True)
 
@@ -243,7 +245,7 @@ def test_an_entity_is_named_by_number_id_or_label() -> None:
         assert explain(answerer, NEIGHBOURS_SPEAK, name).entity == number
 
 
-def test_what_is_not_in_the_graph_is_not_explained() -> None:
+def test_an_unknown_entity_is_not_explained() -> None:
     answerer = Answerer(DATASET, country_model())
     with pytest.raises(NqeError, match="no entity is called 'Atlantis'; "):
         explain(answerer, NEIGHBOURS_SPEAK, "Atlantis")
@@ -252,7 +254,7 @@ def test_what_is_not_in_the_graph_is_not_explained() -> None:
             explain(answerer, NEIGHBOURS_SPEAK, number)
 
 
-def test_where_nothing_can_be_an_answer_nothing_is_explained() -> None:
+def test_a_query_without_possible_answers_is_not_explained() -> None:
     more = Graph.of([*DATASET.graph, Fact("fr", "trades_with", "es")])
     answerer = Answerer(more, country_model())
     with pytest.raises(NqeError, match="the query has no possible answer"):
@@ -261,8 +263,8 @@ def test_where_nothing_can_be_an_answer_nothing_is_explained() -> None:
     assert (named.probability, named.rank) == (0, 1)
 
 
-def test_text_tells_each_step_then_why() -> None:
-    lines = str(of_countries(NEIGHBOURS_SPEAK, "French")).splitlines()
+def test_the_text_shows_each_step_and_then_the_reason() -> None:
+    lines = str(explain_countries(NEIGHBOURS_SPEAK, "French")).splitlines()
     assert lines[0] == "step 1, ?y: borders(?y, France)"
     assert lines[1].startswith("  1. ")
     assert "stated, easy" in lines[1]
@@ -274,8 +276,8 @@ def test_text_tells_each_step_then_why() -> None:
 
 
 def test_markdown_has_the_steps_as_one_table() -> None:
-    explanation = of_countries(NEIGHBOURS_SPEAK, "French")
-    text = explanation.markdown()
+    explanation = explain_countries(NEIGHBOURS_SPEAK, "French")
+    text = explanation.to_markdown()
     table = [line for line in text.splitlines() if line.startswith("|")]
     assert len(table) == 2 + sum(len(view.candidates) for view in explanation.steps)
     assert len({line.count("|") for line in table}) == 1
@@ -285,7 +287,7 @@ def test_markdown_has_the_steps_as_one_table() -> None:
 
 @given(fact_lists, plans(), entities)
 @settings(max_examples=40)
-def test_json_says_the_same_in_ids(facts: list[Fact], plan: Plan, entity: int) -> None:
+def test_json_has_the_same_content_in_ids(facts: list[Fact], plan: Plan, entity: int) -> None:
     graph = graph_of(facts)
     explanation = explain(answerer_of(graph), plan, entity)
     data = json.loads(json.dumps(explanation.to_json(), allow_nan=False))
@@ -309,6 +311,6 @@ def test_json_says_the_same_in_ids(facts: list[Fact], plan: Plan, entity: int) -
         pairs += zip(reason.parts, part.get("because", []), strict=True)
 
 
-def test_a_query_in_words_is_told_as_it_was_asked() -> None:
-    told = of_countries(NOT_GERMAN).query
-    assert bind(told, DATASET) == bind(NOT_GERMAN, DATASET)
+def test_an_explanation_repeats_the_query() -> None:
+    repeated = explain_countries(NOT_GERMAN).query
+    assert bind(repeated, DATASET) == bind(NOT_GERMAN, DATASET)

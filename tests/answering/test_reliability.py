@@ -1,4 +1,4 @@
-"""Reliability: told against true, on numbers worked out by hand."""
+"""Reliability: probabilities against outcomes, on numbers calculated by hand."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nqe.answering.reliability import Reliability, plot
+from nqe.answering.reliability import Reliability, plot_reliability
 
-TOLD = np.array([0.9, 0.1, 0.6, 0.2])
+PREDICTED = np.array([0.9, 0.1, 0.6, 0.2])
 RIGHT = np.array([1.0, 0.0, 1.0, 1.0])
 
 
-def test_a_small_example_is_as_by_hand() -> None:
-    one = Reliability.of(TOLD, RIGHT, count=2)
-    # The lower half says 0.15 on average and half of it is right; the upper says 0.75, all is.
+def test_a_small_example_agrees_with_a_calculation_by_hand() -> None:
+    one = Reliability.of(PREDICTED, RIGHT, count=2)
+    # The lower half has mean 0.15 and half of it is right; the upper has mean 0.75, all right.
     assert one.bins == (pytest.approx((0.15, 0.5, 2)), pytest.approx((0.75, 1.0, 2)))
     assert one.error == pytest.approx((2 * 0.35 + 2 * 0.25) / 4)
     assert one.brier == pytest.approx((0.01 + 0.01 + 0.16 + 0.64) / 4)
     assert one.base == pytest.approx(0.75 * 0.25)
 
 
-def test_json_names_what_bins_hold() -> None:
-    data = Reliability.of(TOLD, RIGHT, count=2).to_json()
+def test_json_names_the_columns_of_the_bins() -> None:
+    data = Reliability.of(PREDICTED, RIGHT, count=2).to_json()
     assert set(data) == {"error", "brier", "base_brier", "bins"}
     assert data["bins"][0] == {
         "probability": pytest.approx(0.15),
@@ -36,9 +36,9 @@ def test_json_names_what_bins_hold() -> None:
 
 
 @given(st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_size=60))
-def test_bins_share_everything_evenly(pairs: list[tuple[float, bool]]) -> None:
-    told, right = (np.array(column, dtype=np.float64) for column in zip(*pairs, strict=True))
-    one = Reliability.of(told, right)
+def test_bins_have_equal_sizes(pairs: list[tuple[float, bool]]) -> None:
+    predicted, right = (np.array(column, dtype=np.float64) for column in zip(*pairs, strict=True))
+    one = Reliability.of(predicted, right)
     counts = [count for _, _, count in one.bins]
     assert sum(counts) == len(pairs)
     assert max(counts) - min(counts) <= 1
@@ -49,7 +49,7 @@ def test_bins_share_everything_evenly(pairs: list[tuple[float, bool]]) -> None:
 
 
 @given(st.lists(st.booleans(), min_size=1, max_size=40))
-def test_who_says_what_is_true_makes_no_error(right: list[bool]) -> None:
+def test_perfect_probabilities_have_no_error(right: list[bool]) -> None:
     truth = np.array(right, dtype=np.float64)
     perfect = Reliability.of(truth, truth)
     assert perfect.error == perfect.brier == 0
@@ -59,5 +59,5 @@ def test_who_says_what_is_true_makes_no_error(right: list[bool]) -> None:
 
 
 def test_a_diagram_is_drawn(tmp_path: Path) -> None:
-    plot({"before": Reliability.of(TOLD, RIGHT)}, tmp_path / "diagram.svg")
+    plot_reliability({"before": Reliability.of(PREDICTED, RIGHT)}, tmp_path / "diagram.svg")
     assert "<svg" in (tmp_path / "diagram.svg").read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Statements: how likely one is, and the likeliest that the graph lacks."""
+"""Scores of statements, and suggestions of statements that the graph lacks."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nqe.answering import Answerer, score, suggest
-from nqe.answering.calibration import MOST
-from nqe.answering.statement_scores import combine_chances
+from nqe.answering.calibration import MAX_PREDICTED
+from nqe.answering.statement_scores import combine_probabilities
 from nqe.errors import NqeError, QueryError
 from nqe.graph import EntitySet, Fact, Graph
 
@@ -25,25 +25,25 @@ def answerer(facts: str = "train") -> Answerer:
 
 
 def test_each_slot_is_asked_for_with_the_others_given() -> None:
-    told = score(answerer(), "speaks(Italy, German; since: 1990)")
-    assert told.stated
-    assert [one.slot for one in told.slots] == ["subject", "object", "since"]
-    assert [one.answer.id for one in told.slots] == ["it", "german", "y1990"]
-    alone = answerer().knowing("none")
+    scored = score(answerer(), "speaks(Italy, German; since: 1990)")
+    assert scored.stated
+    assert [one.slot for one in scored.slots] == ["subject", "object", "since"]
+    assert [one.answer.id for one in scored.slots] == ["it", "german", "y1990"]
+    alone = answerer().with_facts("none")
     query = "?x: speaks(it, ?x; since: y1990)"
     chances = {one.id: one.probability for one in alone.answer(query, top=99)}
-    middle = told.slots[1]
+    middle = scored.slots[1]
     assert middle.answer.probability == pytest.approx(chances["german"])
     higher = [one for one in chances.values() if one > chances["german"]]
     assert middle.rank == len(higher) + 1
     best = [one for one in chances if one != "german"][:5]
     assert [one.id for one in middle.alternatives] == best
-    assert told.probability == pytest.approx(
-        combine_chances(one.answer.probability for one in told.slots)
+    assert scored.probability == pytest.approx(
+        combine_probabilities(one.answer.probability for one in scored.slots)
     )
 
 
-def test_a_statement_is_scored_the_same_whether_or_not_a_fact_says_it() -> None:
+def test_a_statement_has_the_same_score_whether_or_not_a_fact_states_it() -> None:
     calibration = answerer().neural.calibration
     known = Answerer(DATASET, country_model(), facts="train", calibration=calibration)
     unknown = Answerer(DATASET, country_model(), facts="none", calibration=calibration)
@@ -53,20 +53,20 @@ def test_a_statement_is_scored_the_same_whether_or_not_a_fact_says_it() -> None:
     assert 0 < one.probability < 1
 
 
-def test_alternatives_are_among_those_that_may_be() -> None:
+def test_alternatives_are_restricted_to_the_given_set() -> None:
     some = EntitySet.of([NUMBER("pt"), NUMBER("de")])
-    told = score(answerer(), "borders(France, Spain)", among=some)
-    for one in told.slots:
+    scored = score(answerer(), "borders(France, Spain)", among=some)
+    for one in scored.slots:
         assert {other.id for other in one.alternatives} <= {"pt", "de"}
-    assert [one.answer.id for one in told.slots] == ["fr", "es"]
+    assert [one.answer.id for one in scored.slots] == ["fr", "es"]
     assert all(len(one.alternatives) <= 1 for one in score(answerer(), "borders(fr, es)", 1).slots)
 
 
-def test_alternatives_that_facts_state_are_told() -> None:
-    told = score(answerer(), "borders(France, Spain)", top=99)
-    known = {one.id for one in told.slots[0].alternatives if one.known}
+def test_stated_alternatives_are_marked() -> None:
+    scored = score(answerer(), "borders(France, Spain)", top=99)
+    known = {one.id for one in scored.slots[0].alternatives if one.known}
     assert known == set()
-    known = {one.id for one in told.slots[1].alternatives if one.known}
+    known = {one.id for one in scored.slots[1].alternatives if one.known}
     assert known == {"de"}
 
 
@@ -82,8 +82,8 @@ def test_json_has_ids_and_labels() -> None:
 @pytest.mark.parametrize(
     ("statement", "complaint"),
     [
-        ("borders(France", "a statement is written as borders"),
-        ("", "a statement is written as borders"),
+        ("borders(France", "write a statement such as borders"),
+        ("", "write a statement such as borders"),
         ("borders(France, Spain) and borders(Spain, France)", "a statement is one atom"),
         ("not borders(France, Spain)", "a statement is one atom"),
         ("borders(?x, Spain)", r"no variables; put a name in place of \?x"),
@@ -92,30 +92,30 @@ def test_json_has_ids_and_labels() -> None:
         ("adjoins(France, Spain)", "no relation is called 'adjoins'; "),
     ],
 )
-def test_what_is_no_statement_is_told_in_one_sentence(statement: str, complaint: str) -> None:
+def test_a_wrong_statement_is_refused_with_one_sentence(statement: str, complaint: str) -> None:
     with pytest.raises(QueryError, match=complaint) as caught:
         score(answerer(), statement)
     assert "\n" not in str(caught.value)
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=6))
-def test_together_lies_between_and_is_fair_to_both_sides(chances: list[float]) -> None:
-    whole = combine_chances(chances)
+def test_a_combined_probability_lies_between_and_is_symmetric(chances: list[float]) -> None:
+    whole = combine_probabilities(chances)
     assert min(chances) - 1e-3 <= whole <= max(chances) + 1e-3
-    assert combine_chances([1 - one for one in chances]) == pytest.approx(1 - whole)
-    assert combine_chances(chances * 2) == pytest.approx(whole)
+    assert combine_probabilities([1 - one for one in chances]) == pytest.approx(1 - whole)
+    assert combine_probabilities(chances * 2) == pytest.approx(whole)
 
 
-def test_together_is_the_mean_of_log_odds() -> None:
+def test_a_combined_probability_has_the_mean_log_odds() -> None:
     odds = math.sqrt((0.8 / 0.2) * (0.5 / 0.5))
-    assert combine_chances([0.8, 0.5]) == pytest.approx(odds / (1 + odds))
-    assert combine_chances([1.0]) == pytest.approx(MOST)
-    assert combine_chances([0.0]) == pytest.approx(1 - MOST)
+    assert combine_probabilities([0.8, 0.5]) == pytest.approx(odds / (1 + odds))
+    assert combine_probabilities([1.0]) == pytest.approx(MAX_PREDICTED)
+    assert combine_probabilities([0.0]) == pytest.approx(1 - MAX_PREDICTED)
 
 
 @given(fact_lists, entities, st.integers(1, 12))
 @settings(max_examples=40)
-def test_suggestions_are_of_the_entity_and_never_stated(
+def test_suggestions_contain_the_entity_and_are_never_stated(
     facts: list[Fact], entity: int, top: int
 ) -> None:
     graph = graph_of(facts)
@@ -132,7 +132,7 @@ def test_suggestions_are_of_the_entity_and_never_stated(
 
 @given(fact_lists, entities)
 @settings(max_examples=30)
-def test_all_that_is_not_stated_is_suggested_if_enough_is_wanted(
+def test_every_unstated_statement_is_suggested_if_enough_are_wanted(
     facts: list[Fact], entity: int
 ) -> None:
     graph = graph_of(facts)
@@ -155,10 +155,10 @@ def test_all_that_is_not_stated_is_suggested_if_enough_is_wanted(
                 (f"?x: {one.relation}({one.subject.id}, ?x)", one.object),
             )
         ]
-        assert one.probability == pytest.approx(combine_chances(chances), abs=1e-5)
+        assert one.probability == pytest.approx(combine_probabilities(chances), abs=1e-5)
 
 
-def test_a_relation_and_the_ends_can_be_chosen() -> None:
+def test_the_relation_and_the_other_ends_can_be_restricted() -> None:
     some = EntitySet.of([NUMBER("pt"), NUMBER("it"), NUMBER("de")])
     found = suggest(answerer(), "France", relation="borders", top=99, among=some)
     assert {one.relation for one in found} == {"borders"}
@@ -175,18 +175,18 @@ def test_suggestions_as_json_have_ids_and_labels() -> None:
     assert "pt" in (data["subject"], data["object"])
 
 
-def test_of_what_the_model_has_not_seen_nothing_is_suggested() -> None:
+def test_nothing_is_suggested_about_unseen_names() -> None:
     more = Graph.of([*DATASET.graph, Fact("be", "trades_with", "es")])
     asked = Answerer(more, country_model())
     assert suggest(asked, "be") == []
     assert suggest(asked, "es", relation="trades_with") == []
-    told = score(asked, "trades_with(be, es)")
-    assert told.stated
-    assert [one.answer.probability for one in told.slots] == [0, 0]
-    assert told.probability == pytest.approx(1 - MOST)
+    scored = score(asked, "trades_with(be, es)")
+    assert scored.stated
+    assert [one.answer.probability for one in scored.slots] == [0, 0]
+    assert scored.probability == pytest.approx(1 - MAX_PREDICTED)
 
 
-def test_what_is_not_in_the_graph_has_no_suggestions() -> None:
+def test_unknown_names_have_no_suggestions() -> None:
     with pytest.raises(NqeError, match="no entity is called 'Atlantis'; "):
         suggest(answerer(), "Atlantis")
     with pytest.raises(NqeError, match="no relation is called 'adjoins'; "):

@@ -1,4 +1,4 @@
-"""Training: weights are fitted, then calibrated on validation facts where that is possible."""
+"""Training: fits the weights, then calibrates on validation facts if that is possible."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from toy_dataset import settings, town_queries, towns
 
 import nqe
 from nqe.answering import TrainResult, calibrate, train
-from nqe.answering.calibration import FILE
+from nqe.answering.calibration_storage import CALIBRATION_FILE
 from nqe.errors import NqeError
 from nqe.graph import Dataset
 
@@ -22,7 +22,9 @@ def without_valid() -> Dataset:
 
 
 def is_calibrated(result: TrainResult) -> bool:
-    return (result.folder / "best" / FILE).is_file() or (result.folder / "last" / FILE).is_file()
+    return (result.folder / "best" / CALIBRATION_FILE).is_file() or (
+        result.folder / "last" / CALIBRATION_FILE
+    ).is_file()
 
 
 def test_the_public_function_calibrates_the_best_checkpoint(tmp_path: Path) -> None:
@@ -32,9 +34,9 @@ def test_the_public_function_calibrates_the_best_checkpoint(tmp_path: Path) -> N
     assert result.calibrated is not None
     assert result.calibrated.folder == tmp_path / "run" / "best"
     assert result.calibrated.split == "test"
-    written = (tmp_path / "run" / "best" / FILE).read_bytes()
+    written = (tmp_path / "run" / "best" / CALIBRATION_FILE).read_bytes()
     calibrate(tmp_path / "run", DATASET, "cpu")
-    assert (tmp_path / "run" / "best" / FILE).read_bytes() == written
+    assert (tmp_path / "run" / "best" / CALIBRATION_FILE).read_bytes() == written
 
 
 def test_a_complete_run_is_calibrated_once(tmp_path: Path) -> None:
@@ -42,7 +44,7 @@ def test_a_complete_run_is_calibrated_once(tmp_path: Path) -> None:
     first = train(DATASET, run, settings=settings(steps=2, evaluate_steps=2))
     again = train(DATASET, run, resume=True)
     assert (again.new_steps, again.calibrated, again.not_calibrated) == (0, None, None)
-    (run / "best" / FILE).unlink()
+    (run / "best" / CALIBRATION_FILE).unlink()
     assert train(DATASET, run, resume=True).calibrated == first.calibrated
     more = train(DATASET, run, settings=settings(steps=4, evaluate_steps=2), resume=True)
     assert more.calibrated is not None
@@ -70,7 +72,7 @@ def test_a_model_trained_on_queries_is_calibrated_too(tmp_path: Path) -> None:
     assert is_calibrated(result)
 
 
-def test_an_error_of_the_calibration_does_not_spoil_the_training(
+def test_an_error_of_the_calibration_does_not_fail_the_training(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*_: object) -> None:

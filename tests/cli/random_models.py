@@ -59,7 +59,6 @@ def load_random_model(run: str, device: str) -> RandomModel:
     return RandomModel(
         place=run,
         model=_MODEL,
-        calibration=None,
         dataset_name="atlas",
         fingerprint=None if bare else ATLAS.fingerprint,
         trained_on="train",

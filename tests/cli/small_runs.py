@@ -8,7 +8,8 @@ import torch
 
 from nqe.graph import Dataset
 from nqe.model import new_model, save_pretrained
-from nqe.model.checkpoint import BEST, RUN, Card
+from nqe.model.checkpoint import Card
+from nqe.run_folders import BEST, RUN
 from nqe.settings import ModelSettings, RunSettings
 
 
@@ -20,7 +21,7 @@ def write_run(folder: Path, dataset: Dataset, seed: int) -> Path:
     model = new_model(small, len(names.entities), len(names.relations), names)
     settings = RunSettings(model=small).to_json()
     manifest = {"dataset": "atlas", "fingerprint": dataset.fingerprint, "settings": settings}
-    with RUN.new(folder, manifest) as temporary:
+    with RUN.create(folder, manifest) as temporary:
         card = Card("atlas", dataset.fingerprint, "train", step=0)
         save_pretrained(model, temporary / BEST, card)
     return folder

@@ -36,8 +36,8 @@ BAD_FILES: dict[str, tuple[bytes, str]] = {
     "wrong JSON": (b'{"a": "x", "b": "y"}\n{"a": "x"\n', "f:2: not JSON ("),
     "too few values": (b'{"a": "x", "b": "y"}\n{"a": "x"}\n', "f:2: 1 value(s), but a fact has 2"),
     "a short row": (b"subject,relation,object\na,r\n", "f:2: 2 cells, but the header has 3; add"),
-    "a form like no other": (b"hello world\n", "f:1: not a form that can be told by itself; say"),
-    "relation first or second": (b"a\tr\tb\n", "f:1: cannot tell whether the relation stands"),
+    "a format like no other": (b"hello world\n", "f:1: the format cannot be detected from the"),
+    "relation first or second": (b"a\tr\tb\n", "f:1: cannot tell whether the relation is first"),
 }
 
 
@@ -64,9 +64,9 @@ BAD_ARGUMENTS: dict[str, tuple[list[str], str]] = {
     ),
     "missing labels": (["f", "--labels", "l.tsv"], "l.tsv: no such file; check the path"),
     "a folder without splits": (["empty"], "empty: no train, valid or test file in the folder;"),
-    "several forms in a folder": (
-        ["forms"],
-        "forms: several train files of different forms: train.csv (statements), train.json (nary);",
+    "two formats in a folder": (
+        ["two"],
+        "two: several train files of different formats: train.csv (statements), train.json (nary);",
     ),
     "labels without a tab": (["f", "--labels", "f"], "f:1: no tab between an id and a label; add"),
     "a bad line in the second file": (["f", "bad"], "bad:2: qualifier 'q' has no value; add one"),
@@ -80,9 +80,9 @@ def test_a_wrong_argument_is_one_sentence_and_nothing_is_left(
     (tmp_path / "f").write_bytes(GOOD)
     (tmp_path / "bad").write_bytes(b"a,r,b\na,r,b,q\n")
     (tmp_path / "empty").mkdir()
-    (tmp_path / "forms").mkdir()
-    (tmp_path / "forms" / "train.csv").write_bytes(GOOD)
-    (tmp_path / "forms" / "train.json").write_bytes(b'{"a": "x", "b": "y"}\n')
+    (tmp_path / "two").mkdir()
+    (tmp_path / "two" / "train.csv").write_bytes(GOOD)
+    (tmp_path / "two" / "train.json").write_bytes(b'{"a": "x", "b": "y"}\n')
     before = files(tmp_path)
     assert told(nqe("import", *arguments, "-o", "g.graph", cwd=tmp_path)).startswith(sentence)
     assert files(tmp_path) == before

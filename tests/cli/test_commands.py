@@ -12,7 +12,7 @@ from helpers import nqe, well
 
 import nqe as package
 from nqe.cli.demo import ENTITY
-from nqe.graph.statistics import statistics
+from nqe.graph.statistics import compute_statistics
 
 FACTS = {
     "train.txt": "a,r,b\na,r,b\nb,r,c,q,a,q,d\n",
@@ -75,7 +75,7 @@ def test_import_takes_the_names_of_a_tables_columns(tmp_path: Path) -> None:
 
 def test_stats_as_json_are_the_statistics_of_python(place: Path) -> None:
     printed = json.loads(well(nqe("stats", "g.graph", "--json", "--top", "2", cwd=place)))
-    numbers = statistics(package.read(place / "g.graph"), top=2)
+    numbers = compute_statistics(package.read(place / "g.graph"), top=2)
     assert printed == json.loads(json.dumps(dataclasses.asdict(numbers)))
     assert [split["facts"] for split in printed["splits"]] == [2, 1, 1]
 
@@ -139,7 +139,7 @@ def test_find_tells_what_was_found_and_how(place: Path) -> None:
 def test_find_says_so_when_nothing_is_found(place: Path) -> None:
     run = nqe("find", "g.graph", "zzzzzzzz", cwd=place)
     assert well(run) == ""
-    assert run.err == "nothing in g.graph is called anything like 'zzzzzzzz'\n"
+    assert run.err == "no name in g.graph is like 'zzzzzzzz'\n"
     assert json.loads(well(nqe("find", "g.graph", "zzzzzzzz", "--json", cwd=place))) == []
 
 

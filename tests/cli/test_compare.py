@@ -1,4 +1,4 @@
-"""The command `compare`: runs side by side, and which runs it refuses."""
+"""The command `nqe compare`: runs side by side, and which runs it refuses."""
 
 from __future__ import annotations
 
@@ -44,6 +44,11 @@ def test_runs_are_compared_by_any_metric(random_queries: Path, tmp_path: Path) -
     assert any(cell.endswith("*") for line in lines for cell in line.split("\t"))
     sentence = refuse_command("compare", *runs, "--measure", "auc")
     assert sentence == f"unknown measure 'auc'; choose one of {', '.join(METRICS)}"
+
+
+def test_the_help_names_every_metric() -> None:
+    words = run_command("compare", "--help").replace(",", " ").replace(".", " ").split()
+    assert set(METRICS) <= set(words)
 
 
 def test_link_prediction_is_compared(tmp_path: Path) -> None:

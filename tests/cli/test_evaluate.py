@@ -1,4 +1,4 @@
-"""The command `evaluate`: what it prints and saves, and what it refuses."""
+"""The command `nqe evaluate`: what it prints and saves, and what it refuses."""
 
 from __future__ import annotations
 
@@ -144,13 +144,13 @@ def test_another_graph_than_the_one_of_the_run_is_refused(tmp_path: Path) -> Non
     other = Dataset.of({"train": [nqe.Fact("a", "r", "b")], "test": [nqe.Fact("b", "r", "a")]})
     other.save(tmp_path / "other.graph")
     sentence = refuse_command("evaluate", run, tmp_path / "other.graph", "--link-prediction")
-    assert f"of another graph (fingerprint {other.fingerprint}) than" in sentence
+    assert f"belongs to another graph (fingerprint {other.fingerprint}) than" in sentence
     settings = SamplingSettings(shapes=("1p",), train=1, valid=0, test=1)
     queries = tmp_path / "other.queries"
     save_queries(sample(other, settings, workers=1), queries, str(tmp_path / "other.graph"))
     assert "of another graph" in refuse_command("evaluate", run, queries)
     bare = new_run(tmp_path, "bare_a")
-    assert "has other entities or relations" in refuse_command("evaluate", bare, queries)
+    assert "its entities or relations differ" in refuse_command("evaluate", bare, queries)
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,7 @@ from nqe.version import VERSION
 
 
 def commands(group: Any, *above: str) -> Iterator[tuple[str, ...]]:
-    """Every command that does something, by its words; those of groups are two."""
+    """The words of every command; a command of a group has two words."""
     for name, command in sorted(group.commands.items()):
         if hasattr(command, "commands"):
             yield from commands(command, *above, name)
@@ -37,20 +37,18 @@ def example(text: str) -> list[str]:
     return shlex.split(line.partition("Example:")[2])
 
 
-def test_the_commands_about_graphs_are_there() -> None:
+def test_the_commands_about_graphs_exist() -> None:
     assert {(name,) for name in OF_GRAPHS} <= set(COMMANDS)
 
 
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
-def test_every_command_has_help_with_an_example_of_itself(
-    tmp_path: Path, words: tuple[str, ...]
-) -> None:
+def test_the_help_of_every_command_has_an_example(tmp_path: Path, words: tuple[str, ...]) -> None:
     out = well(nqe(*words, "--help", cwd=tmp_path))
     assert example(out)[: len(words) + 1] == ["nqe", *words]
 
 
 @pytest.mark.parametrize("command", OF_GRAPHS)
-def test_the_example_in_the_help_works_as_it_stands(tmp_path: Path, command: str) -> None:
+def test_the_example_in_the_help_works(tmp_path: Path, command: str) -> None:
     (tmp_path / "wd50k").mkdir()
     (tmp_path / "wd50k" / "train.txt").write_text("Q1,P1,Q2\n")
     (tmp_path / "labels.tsv").write_text("Q1\tone\n")
@@ -63,7 +61,7 @@ def test_help_of_the_program_lists_commands_and_exit_codes(tmp_path: Path) -> No
     for option in ("--help", "-h"):
         out = well(nqe(option, cwd=tmp_path))
         words = " ".join(out.split())
-        assert "Exit codes: 0 done, 1 part of a batch failed, 2 wrong input or usage" in words
+        assert "Exit codes: 0 success, 1 part of a batch failed, 2 wrong input or usage" in words
         assert "130 interrupted" in words
         assert all(f"\n  {name} " in out for name in PROGRAM.commands)  # type: ignore[attr-defined]
 
@@ -92,7 +90,7 @@ def test_a_completion_script_is_printed_for_each_shell(
     assert "_NQE_COMPLETE" in out
 
 
-def test_show_completion_knows_the_shell_it_is_in(tmp_path: Path) -> None:
+def test_show_completion_detects_the_shell(tmp_path: Path) -> None:
     script = f"{shlex.join(COMMAND)} --show-completion; :"
     done = subprocess.run(["bash", "-c", script], capture_output=True, cwd=tmp_path, check=True)
     assert b"complete -o default -F _nqe_completion nqe" in done.stdout

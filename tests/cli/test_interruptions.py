@@ -28,7 +28,7 @@ def started(*arguments: str, cwd: Path) -> Iterator[subprocess.Popen[bytes]]:
 
 
 def ending(process: subprocess.Popen[bytes]) -> tuple[int, str]:
-    """The exit code, and what stands on standard error."""
+    """The exit code and the standard error of a finished process."""
     assert process.stderr is not None
     code = process.wait(timeout=60)
     return code, process.stderr.read().decode()
@@ -85,9 +85,7 @@ def test_ctrl_c_while_nobody_reads_the_output_ends_the_run(tmp_path: Path, comma
         ["show", "atlas", "Switzerland", "--limit", "5000"],
     ],
 )
-def test_a_reader_that_goes_away_ends_the_run_without_a_word(
-    tmp_path: Path, arguments: list[str]
-) -> None:
+def test_a_closed_pipe_ends_the_run_without_a_message(tmp_path: Path, arguments: list[str]) -> None:
     with started(*arguments, cwd=tmp_path) as process:
         assert process.stdout is not None
         assert process.stdout.read(1)
@@ -106,11 +104,11 @@ def test_a_large_output_to_a_closed_pipe_ends_with_141(tmp_path: Path) -> None:
 
 
 def limited(kilobytes: int) -> tuple[str, ...]:
-    """What to put before a command so that it can write no larger files than that."""
+    """The words before a command that limit the size of the files it can write."""
     return ("bash", "-c", f'ulimit -f {kilobytes} && exec "$@"', "bash")
 
 
-def test_an_import_that_finds_no_room_is_told_and_leaves_nothing(tmp_path: Path) -> None:
+def test_an_import_without_disk_space_is_reported_and_leaves_nothing(tmp_path: Path) -> None:
     (tmp_path / "f").write_bytes(LINES)
     for output in ("g.graph", "new/place/g.graph"):
         run = nqe("import", "f", "-o", output, cwd=tmp_path, before=limited(20))
@@ -122,7 +120,7 @@ def test_an_import_that_finds_no_room_is_told_and_leaves_nothing(tmp_path: Path)
     "output",
     ["a.txt", "a.csv", "a.parquet", "a.txt.gz", "a.csv.bz2", "a.tsv.zst", "a.parquet.gz", "folder"],
 )
-def test_an_export_that_finds_no_room_is_told_and_leaves_nothing(
+def test_an_export_without_disk_space_is_reported_and_leaves_nothing(
     tmp_path: Path, output: str
 ) -> None:
     run = nqe("export", "atlas", "-o", output, cwd=tmp_path, before=limited(4))
@@ -135,14 +133,14 @@ def test_an_export_that_finds_no_room_is_told_and_leaves_nothing(
     ["stats atlas", "stats atlas --json", "show atlas Japan", "find atlas new", "--help"]
     + [f"export atlas -o - --format {name}" for name in ("statements", "csv", "tsv", "parquet")],
 )
-def test_an_output_that_is_full_is_told(tmp_path: Path, command: str) -> None:
+def test_a_full_output_is_reported(tmp_path: Path, command: str) -> None:
     script = f'exec "$@" {command} > /dev/full'
     run = nqe(cwd=tmp_path, before=("bash", "-c", script, "bash"))
     expected = "standard output: cannot be written (no space left on device); free some space"
     assert told(run).startswith(expected)
 
 
-def test_a_disk_that_fills_is_told_and_leaves_nothing(tmp_path: Path) -> None:
+def test_a_disk_that_fills_is_reported_and_leaves_nothing(tmp_path: Path) -> None:
     disk = tmp_path / "disk"
     disk.mkdir()
     options = ["-t", "tmpfs", "-o", "size=64k", "tmpfs", str(disk)]

@@ -1,4 +1,4 @@
-"""Progress lines: what they tell, and that it fits into a terminal of 80 columns."""
+"""Progress lines: what they show, and that they fit into a terminal of 80 columns."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def line_of(bar: TrainingBar | ProgressBar) -> str:
     return output.getvalue()
 
 
-def test_a_training_tells_epoch_loss_best_rate_and_time_left() -> None:
+def test_training_shows_epoch_loss_best_rate_and_time_left() -> None:
     bar = TrainingBar()
     for step in range(4):
         bar.update(TrainingStatus(12_345 + step, 0.1 + step / 1_000, 12, 3456.0, 5.123, 0.4278))
@@ -30,7 +30,7 @@ def test_a_training_tells_epoch_loss_best_rate_and_time_left() -> None:
     assert re.search(r" 10% 3,456 queries/s \d:\d\d:\d\d\n$", line)
 
 
-def test_a_batch_of_queries_tells_how_many_are_answered() -> None:
+def test_a_batch_of_queries_shows_how_many_are_answered() -> None:
     bar = ProgressBar("queries")
     bar.start("answering", 200)
     bar.update(50, 50)

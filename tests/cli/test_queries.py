@@ -1,4 +1,4 @@
-"""sample, queries show and queries stats, as typed."""
+"""The commands `nqe sample` and `nqe queries`, run as a user types them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def queries(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_a_sampled_set_says_how_it_was_made(queries: Path) -> None:
+def test_the_manifest_says_how_the_queries_were_sampled(queries: Path) -> None:
     manifest = json.loads((queries / "manifest.json").read_text())
     assert manifest["settings"]["seed"] == 0
     assert manifest["splits"]["test"]["shapes"] == {
@@ -37,7 +37,7 @@ def test_a_sampled_set_says_how_it_was_made(queries: Path) -> None:
     assert len(manifest["fingerprint"]) == 32
 
 
-def test_queries_are_shown_in_words(queries: Path) -> None:
+def test_queries_are_shown_as_text(queries: Path) -> None:
     done = nqe("queries", "show", str(queries), "--shape", "2in", "--count", "2")
     assert done.returncode == 0
     assert done.stdout.count("shape 2in") == 2
@@ -45,10 +45,10 @@ def test_queries_are_shown_in_words(queries: Path) -> None:
     assert "missing links:" in done.stdout
 
 
-def test_queries_are_counted_and_drawn(queries: Path, tmp_path: Path) -> None:
-    told = json.loads(nqe("queries", "stats", str(queries), "--json").stdout)
-    assert [one["queries"] for one in told] == [18, 9, 12]
-    assert sum(told[2]["asked"].values()) == 12
+def test_queries_are_counted_and_plotted(queries: Path, tmp_path: Path) -> None:
+    counted = json.loads(nqe("queries", "stats", str(queries), "--json").stdout)
+    assert [one["queries"] for one in counted] == [18, 9, 12]
+    assert sum(counted[2]["asked"].values()) == 12
     assert "drawn and not taken" in nqe("queries", "stats", str(queries)).stdout
     picture = tmp_path / "distributions.png"
     assert nqe("queries", "stats", str(queries), "--plot", str(picture)).returncode == 0
@@ -69,7 +69,7 @@ def test_queries_are_counted_and_drawn(queries: Path, tmp_path: Path) -> None:
         (("queries", "stats", "{tmp}/nowhere"), "not a query set (no such folder)"),
     ],
 )
-def test_what_cannot_be_done_is_told_in_one_sentence(
+def test_what_cannot_be_done_is_an_error_in_one_sentence(
     arguments: tuple[str, ...], message: str, tmp_path: Path
 ) -> None:
     done = nqe(*(argument.format(tmp=tmp_path) for argument in arguments))
@@ -86,7 +86,7 @@ def test_a_query_set_of_another_graph_is_refused(queries: Path, tmp_path: Path) 
     assert "sampled from another graph" in done.stderr
 
 
-def test_a_query_set_goes_out_in_the_published_form_and_comes_back(tmp_path: Path) -> None:
+def test_an_exported_query_set_can_be_imported_again(tmp_path: Path) -> None:
     written = tmp_path / "published"
     one_shape = tmp_path / "one.queries"
     counts = ("--train", "3", "--valid", "2", "--test", "2", "--shape", "2in", "--workers", "1")
@@ -99,7 +99,7 @@ def test_a_query_set_goes_out_in_the_published_form_and_comes_back(tmp_path: Pat
     assert "missing links: unknown" in nqe("queries", "show", str(again)).stdout
 
 
-def test_a_query_that_a_form_cannot_say_is_refused(queries: Path, tmp_path: Path) -> None:
+def test_a_query_that_a_format_cannot_express_is_refused(queries: Path, tmp_path: Path) -> None:
     done = nqe("queries", "export", str(queries), "-o", str(tmp_path / "b"), "--form", "betae")
     assert done.returncode == 2
     assert not (tmp_path / "b").exists()

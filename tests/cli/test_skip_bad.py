@@ -19,7 +19,7 @@ def test_bad_lines_are_counted_shown_and_kept_beside_the_graph(tmp_path: Path) -
     assert notes[:-1] == [
         f"f:{line}: qualifier 'q' has no value; add one or drop the pair" for line in range(3, 8)
     ]
-    assert notes[-1] == "7 bad line(s) passed over; see g.graph/bad_lines.tsv"
+    assert notes[-1] == "7 bad line(s) skipped; see g.graph/bad_lines.tsv"
     rows = (tmp_path / "g.graph" / "bad_lines.tsv").read_text().splitlines()
     assert rows[0] == "where\twhat\tline"
     assert len(rows) == 8
@@ -42,7 +42,7 @@ def test_bad_labels_are_passed_over_too(tmp_path: Path) -> None:
     assert told(nqe(*arguments, cwd=tmp_path)).startswith("labels.tsv:2: no tab between")
     run = nqe(*arguments, "--skip-bad", cwd=tmp_path)
     well(run)
-    assert "1 bad line(s) passed over" in run.err
+    assert "1 bad line(s) skipped" in run.err
 
 
 def test_without_bad_lines_there_is_no_file_of_them(tmp_path: Path) -> None:
@@ -65,7 +65,7 @@ def test_more_bad_lines_than_are_kept_are_said_to_be_more(tmp_path: Path) -> Non
     run = nqe("import", "f", "-o", "g.graph", "--skip-bad", cwd=tmp_path)
     well(run)
     last = run.err.splitlines()[-1]
-    expected = "10,001 bad line(s) passed over; see g.graph/bad_lines.tsv for the first 10,000"
+    expected = "10,001 bad line(s) skipped; see g.graph/bad_lines.tsv for the first 10,000"
     assert last == expected
 
 

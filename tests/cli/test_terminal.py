@@ -1,4 +1,4 @@
-"""What a person at a terminal sees."""
+"""Output on a terminal: progress, tables and markup."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from helpers import COMMAND, ENVIRONMENT
 
 
 def on_terminal(*arguments: str, cwd: Path) -> str:
-    """What a run of `nqe` writes to a terminal."""
+    """The output of `nqe` on a terminal."""
     ours, theirs = pty.openpty()
     environment = ENVIRONMENT | {"TERM": "xterm", "COLUMNS": "160", "LINES": "50"}
     with subprocess.Popen(
@@ -40,7 +40,7 @@ def place(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_import_shows_how_far_it_is_and_how_fast(place: Path) -> None:
+def test_import_shows_its_progress_and_rate(place: Path) -> None:
     seen = on_terminal("import", "train.txt", "-o", "g.graph", cwd=place)
     assert re.search(r"train\.txt .*[\d,]+ facts, [\d,]+/s", seen)
     assert "g.graph: train 30,000 facts" in seen
@@ -54,7 +54,7 @@ def test_tables_are_drawn_and_numbers_grouped(place: Path) -> None:
     assert "30,001" in seen
 
 
-def test_brackets_in_a_label_are_no_markup(place: Path) -> None:
+def test_brackets_in_a_label_are_not_markup(place: Path) -> None:
     on_terminal("import", "train.txt", "-o", "g.graph", "--labels", "labels.tsv", cwd=place)
     seen = on_terminal("show", "g.graph", "e0", cwd=place)
     assert "[bold]zero[/bold]" in seen

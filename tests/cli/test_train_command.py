@@ -1,4 +1,4 @@
-"""`nqe train` as typed: its example, its errors, full disks and Ctrl-C."""
+"""`nqe train`: its example, its errors, full disks and Ctrl-C."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ import pytest
 from helpers import Run, files, nqe, start, told, well
 
 from nqe import cli, demo_dataset
-from nqe.settings import run_settings
+from nqe.settings import build_run_settings
 
 ATLAS = demo_dataset()
 MODEL = {"width": 8, "layers": 1, "heads": 2, "feed_forward": 8}
 TRAIN = {"shapes": ["1p"], "batch": 64, "steps": 4, "evaluate_steps": 2, "valid_queries": 20}
-# So that any test of the command line can be the slow or the full one.
-SMALL = run_settings({"model": MODEL, "train": TRAIN}).to_toml()
+# Settings of the smallest run.
+SMALL = build_run_settings({"model": MODEL, "train": TRAIN}).to_toml()
 MORE = ("--set", "train.steps=9")
 
 
@@ -34,7 +34,7 @@ def here(tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a run, and things that are none."""
+    """A folder with a run and other folders that are not runs."""
     place = tmp_path_factory.mktemp("training")
     (place / "small.toml").write_text(SMALL)
     (place / "mine").mkdir()
@@ -54,7 +54,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def typed(
     place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> object:
-    """Runs the program in this process, which has PyTorch loaded already."""
+    """Runs `nqe` in this process, which has loaded PyTorch already."""
     monkeypatch.chdir(place)
 
     def typed(*words: str) -> Run:
@@ -73,9 +73,9 @@ OLD = ("train", "atlas", "-o", "run", "--resume")
 WRONG: dict[str, tuple[tuple[str, ...], str]] = {
     "a run that exists": (
         ("train", "atlas", "-o", "run"),
-        "run: a run is there already; go on with --resume, or choose another name",
+        "run: a run exists already; continue it with --resume, or choose another name",
     ),
-    "a folder of others": (
+    "a folder with other files": (
         ("train", "atlas", "-o", "mine"),
         "mine: the folder holds other files; choose another name",
     ),
@@ -108,11 +108,11 @@ WRONG: dict[str, tuple[tuple[str, ...], str]] = {
     "an unknown encoder": ((*NEW, "--set", "model.encoder=x"), "unknown encoder 'x'; choose one"),
     "nothing to resume": (
         ("train", "atlas", "-o", "new", "--resume"),
-        "new: no run to go on with; leave out --resume to begin one",
+        "new: no run to continue; leave out --resume to begin one",
     ),
     "nothing to resume, with settings": (
         (*NEW, "--resume"),
-        "new: no run to go on with; leave out --resume to begin one",
+        "new: no run to continue; leave out --resume to begin one",
     ),
     "other queries": ((*OLD, "q"), "run: learns from the graph alone, not from q; resume without"),
     "another graph": (
@@ -124,7 +124,7 @@ WRONG: dict[str, tuple[tuple[str, ...], str]] = {
 
 
 @pytest.mark.parametrize(("words", "sentence"), WRONG.values(), ids=WRONG)
-def test_what_cannot_be_trained_is_one_sentence_and_leaves_nothing(
+def test_an_impossible_training_fails_with_one_sentence_and_writes_nothing(
     typed: object, place: Path, words: tuple[str, ...], sentence: str
 ) -> None:
     before = {name: (place / name).stat().st_mtime_ns for name in files(place)}
@@ -147,10 +147,10 @@ def test_the_example_in_the_help_works(here: Path) -> None:
     assert model == "the model is in atlas.run/best; try `nqe evaluate`"
 
 
-def test_a_complete_run_says_so_and_goes_on_when_more_is_wanted(place: Path) -> None:
+def test_a_complete_run_says_so_and_continues_if_more_steps_are_wanted(place: Path) -> None:
     done = nqe("train", "atlas", "-o", "run", "--resume", cwd=place)
     assert re.match(r"run: 4 steps in \d\.\d minutes, best validation MRR 0\.", well(done))
-    assert done.err.startswith("the run was complete already; to train on, raise train")
+    assert done.err.startswith("the run was already complete; to continue, raise train")
     done = nqe("train", "atlas", "-o", "run", "--resume", "--set", "train.steps=6", cwd=place)
     assert well(done).startswith("run: 6 steps")
     assert "complete" not in done.err
@@ -160,17 +160,17 @@ def test_a_complete_run_says_so_and_goes_on_when_more_is_wanted(place: Path) -> 
     )
 
 
-def test_a_rate_that_is_far_too_high_is_one_sentence(here: Path) -> None:
+def test_a_learning_rate_that_is_far_too_high_is_an_error_in_one_sentence(here: Path) -> None:
     wild = ("--set", "train.rate=1e38", "--set", "train.clip=0", "--set", "train.steps=50")
     sentence = told(nqe("train", "atlas", "-o", "run", "-c", "small.toml", *wild, cwd=here))
     assert re.match(
-        r"run: after step \d+ the loss is .*; .*: (go on|begin again) .*with --resume --se",
+        r"run: after step \d+ the loss is .*; .*: (continue|begin again) .*with --resume --se",
         sentence,
     )
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupt_saves_and_says_how_to_go_on(here: Path, number: signal.Signals) -> None:
+def test_an_interrupt_saves_and_says_how_to_continue(here: Path, number: signal.Signals) -> None:
     words = ["train", "atlas", "-o", "run", "-c", "small.toml", "--set", "train.steps=100000"]
     with start(*words, cwd=here) as process:
         try:
@@ -181,7 +181,7 @@ def test_an_interrupt_saves_and_says_how_to_go_on(here: Path, number: signal.Sig
             process.kill()
     assert process.returncode == 130
     found = re.fullmatch(
-        r"nqe: run: interrupted and saved at step ([\d,]+); go on with the same command and "
+        r"nqe: run: interrupted and saved at step ([\d,]+); continue with the same command and "
         r"--resume\n",
         err.decode(),
     )
@@ -199,7 +199,7 @@ def wait_for(path: Path, process: subprocess.Popen[bytes]) -> None:
 
 
 def limited(kilobytes: int) -> tuple[str, ...]:
-    """What to put before a command so that it can write no larger files than that."""
+    """The words before a command that limit the size of the files it can write."""
     return ("bash", "-c", f'ulimit -f {kilobytes} && exec "$@"', "bash")
 
 
@@ -209,7 +209,9 @@ def contents(folder: Path) -> dict[str, bytes]:
     }
 
 
-def test_a_disk_without_room_is_one_sentence_and_the_last_checkpoint_stays(here: Path) -> None:
+def test_a_limit_on_file_sizes_is_an_error_in_one_sentence_and_keeps_the_checkpoint(
+    here: Path,
+) -> None:
     well(nqe("train", "atlas", "-o", "run", "-c", "small.toml", cwd=here))
     before = contents(here / "run" / "last")
     for kilobytes in (8, 40, 80):
@@ -220,7 +222,7 @@ def test_a_disk_without_room_is_one_sentence_and_the_last_checkpoint_stays(here:
     assert well(nqe(*OLD, *MORE, cwd=here)).startswith("run: 9 steps")
 
 
-def test_a_disk_that_fills_is_one_sentence_and_the_last_checkpoint_stays(here: Path) -> None:
+def test_a_full_disk_is_an_error_in_one_sentence_and_keeps_the_checkpoint(here: Path) -> None:
     well(nqe("train", "atlas", "-o", "run", "-c", "small.toml", cwd=here))
     size = sum(-(-path.stat().st_size // 4096) + 1 for path in (here / "run").rglob("*"))
     (here / "disk").mkdir()
@@ -237,7 +239,7 @@ def test_a_disk_that_fills_is_one_sentence_and_the_last_checkpoint_stays(here: P
         subprocess.run(["umount", str(here / "disk")], check=True)
 
 
-def test_a_folder_that_may_not_be_written_to_is_one_sentence(here: Path) -> None:
+def test_a_folder_without_write_permission_is_an_error_in_one_sentence(here: Path) -> None:
     if os.geteuid() == 0:
         target = "/proc/run"
     else:

@@ -93,6 +93,11 @@ def test_reports_of_different_queries_are_not_compared() -> None:
         compare({"a": one, "b": link_report_of(1)})
 
 
+def test_no_reports_are_refused() -> None:
+    with pytest.raises(NqeError, match="no reports to compare; give at least one"):
+        compare({})
+
+
 def test_reports_of_different_splits_are_not_compared() -> None:
     reports = {split: report_of({"1p": 1}, split) for split in ("valid", "test")}
     with pytest.raises(NqeError, match="different queries; evaluate both on the same split"):

@@ -1,4 +1,4 @@
-"""What a ranking tells of the queries, what is left out, and who is told how far it is."""
+"""The ranking of queries: its columns, which queries are left out, progress, and refusals."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from nqe.evaluation import evaluate
 from nqe.evaluation.evaluator import choose_block_size
 
 
-def test_a_ranking_tells_shape_slot_arity_and_missing_links() -> None:
+def test_a_ranking_has_shape_slot_and_arity_of_queries_and_missing_links_of_answers() -> None:
     questions = [
         Question(hard=[0], missing=[2], shape="2p", asked=0),
         Question(hard=[1, 2], missing=[1, 3], shape="And(P(), P())", asked=4, arity=5),
@@ -25,14 +25,14 @@ def test_a_ranking_tells_shape_slot_arity_and_missing_links() -> None:
     assert ranking.arity.tolist() == [2, 5]
 
 
-def test_queries_without_such_answers_are_left_out_and_counted() -> None:
+def test_queries_without_hard_answers_are_left_out_and_counted() -> None:
     questions = [Question(hard=[], easy=[1]), Question(hard=[2]), Question(hard=[])]
     ranking = evaluate(MatrixRunner(torch.zeros(3, 4)), table_of(questions))
     assert ranking.query.tolist() == [1]
     assert ranking.left_out == 2
 
 
-def test_a_query_whose_answers_were_not_all_kept_is_not_ranked() -> None:
+def test_a_query_whose_answers_were_not_all_stored_is_not_ranked() -> None:
     questions = [Question(hard=[], easy=[1], answer_count=9), Question(hard=[], easy=[1])]
     ranking = evaluate(MatrixRunner(torch.zeros(2, 4)), table_of(questions), answers="easy")
     assert ranking.query.tolist() == [1]
@@ -48,26 +48,27 @@ def test_an_entity_that_is_both_easy_and_hard_is_filtered_once() -> None:
 
 def test_progress_is_reported_after_every_block() -> None:
     class Recorder:
-        told: list[int] = []  # noqa: RUF012
+        def __init__(self) -> None:
+            self.numbers: list[int] = []
 
         def start(self, task: str, total: int | None) -> None:
             assert total is not None
-            self.told.append(total)
+            self.numbers.append(total)
 
         def update(self, done: int, items: int, detail: str = "") -> None:
-            self.told.append(done)
+            self.numbers.append(done)
 
-    runner = MatrixRunner(torch.zeros(40, 10))
-    evaluate(runner, table_of([Question(hard=[0])] * 40), block=160, progress=Recorder())
-    assert Recorder.told == [40, 16, 32, 40]
+    runner, recorder = MatrixRunner(torch.zeros(40, 10)), Recorder()
+    evaluate(runner, table_of([Question(hard=[0])] * 40), block=160, progress=recorder)
+    assert recorder.numbers == [40, 16, 32, 40]
 
 
-def test_nothing_to_rank_is_an_empty_ranking() -> None:
+def test_no_queries_give_an_empty_ranking() -> None:
     ranking = evaluate(MatrixRunner(torch.zeros(0, 10)), table_of([]))
     assert len(ranking.query) == ranking.left_out == 0
 
 
-def test_what_cannot_be_ranked_is_told() -> None:
+def test_what_cannot_be_ranked_is_refused() -> None:
     runner, queries = MatrixRunner(torch.zeros(1, 3)), table_of([Question(hard=[3])])
     with pytest.raises(NqeError, match="entity 3, but the model scores 3 entities; give queries"):
         evaluate(runner, queries)

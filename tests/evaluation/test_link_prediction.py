@@ -1,4 +1,4 @@
-"""Link prediction against the field's protocol, spelt out fact by fact."""
+"""Link prediction against the field's protocol, computed fact by fact in plain Python."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ Key = tuple[object, ...]
 
 
 def key_of(parts: list[int], attributes: list[int], relation: int, asked: int) -> Key:
-    """What a query says, whatever the order of its qualifiers; the asked entity is -1."""
+    """A query, regardless of the order of its qualifiers; the asked entity is -1."""
     pairs = list(zip(attributes, parts[2:], strict=True))
     return relation, asked, parts[0], parts[1], frozenset(Counter(pairs).items())
 
 
 def score(key: Key, entity: int) -> float:
-    """A score with many ties that anyone can compute."""
+    """A score that depends only on the query and the entity, with many ties."""
     return float(hash((key, entity)) % 5)
 
 
@@ -62,7 +62,7 @@ class KeyRunner:
 
 
 def questions(dataset: Dataset, split: str) -> dict[tuple[Key, int], None]:
-    """Each fact of a split with each entity taken out: what is left, and the entity."""
+    """Each fact of a split without each of its entities: the query, and the entity."""
     found = {}
     facts = dataset.splits[split]
     for number in range(len(facts)):
@@ -75,21 +75,21 @@ def questions(dataset: Dataset, split: str) -> dict[tuple[Key, int], None]:
 
 
 def expected(dataset: Dataset) -> dict[str, list[float]]:
-    """The reciprocal realistic ranks, by the kinds of slots."""
+    """The reciprocal realistic ranks, by part of the fact."""
     count = len(dataset.vocabulary.entities)
     true = set().union(*(questions(dataset, split) for split in dataset.splits))
-    told: dict[str, list[float]] = {"all": [], "subject_object": [], "value": []}
+    found: dict[str, list[float]] = {"all": [], "subject_object": [], "value": []}
     for key, answer in questions(dataset, "test"):
         own = score(key, answer)
         wrong = [score(key, e) for e in range(count) if (key, e) not in true]
         rank = 1 + sum(one > own for one in wrong) + sum(one == own for one in wrong) / 2
-        told["all"].append(1 / rank)
-        told["value" if key[1] == 2 else "subject_object"].append(1 / rank)
-    return told
+        found["all"].append(1 / rank)
+        found["value" if key[1] == 2 else "subject_object"].append(1 / rank)
+    return found
 
 
 @given(facts=splits)
-def test_every_slot_of_every_fact_is_ranked_among_what_no_split_states(
+def test_every_entity_of_every_fact_is_ranked_among_those_that_no_split_states(
     facts: dict[str, list[Fact]],
 ) -> None:
     dataset = Dataset.of(facts)
@@ -106,7 +106,7 @@ def test_every_slot_of_every_fact_is_ranked_among_what_no_split_states(
         assert metrics["mean_rank"] == pytest.approx(np.mean([1 / one for one in reciprocal]))
 
 
-def test_a_split_that_is_not_there_is_told() -> None:
+def test_a_split_that_does_not_exist_is_refused() -> None:
     dataset = Dataset.of({"train": [Fact("a", "r", "b")]})
     with pytest.raises(NqeError, match="there is no test split; the data set has train"):
         predict_links(KeyRunner(2), dataset)

@@ -1,4 +1,4 @@
-"""Filtered ranks against sorting in Python, and the laws they keep."""
+"""Filtered ranks against sorting in plain Python, and laws that they satisfy."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from nqe.evaluation import ranks
 from nqe.evaluation.evaluator import Ranking, choose_block_size, evaluate
 
 TIES = ("optimistic", "realistic", "pessimistic")
-# Few values, so that nearly everything is tied; the infinite ones are legal scores.
+# Few values, so that most entities are tied. Infinite scores are allowed.
 values = st.sampled_from([-np.inf, -1.5, 0.0, 0.25, 0.25000003, 1.0, np.inf])
 
 
@@ -24,7 +24,7 @@ values = st.sampled_from([-np.inf, -1.5, 0.0, 0.25, 0.25000003, 1.0, np.inf])
 def worlds(
     draw: st.DrawFn, scores: st.SearchStrategy[float] = values
 ) -> tuple[torch.Tensor, list[Question]]:
-    """Scores of some queries, and their answers."""
+    """The scores of a few queries, and their answers."""
     entities, queries = draw(st.integers(1, 12)), draw(st.integers(1, 6))
     row = st.lists(scores, min_size=entities, max_size=entities)
     matrix = torch.tensor([draw(row) for _ in range(queries)], dtype=torch.float32)
@@ -37,11 +37,11 @@ def worlds(
 
 
 def by_sorting(row: Sequence[float], answer: int, question: Question) -> tuple[float, float, float]:
-    """The three ranks of an answer: put it before, amid and after its equals, and look."""
+    """The optimistic, realistic and pessimistic rank of an answer among the wrong entities."""
     right = {*question.hard, *question.easy}
     wrong = [score for entity, score in enumerate(row) if entity not in right]
-    line = sorted([*wrong, row[answer]], reverse=True)
-    places = [place for place, score in enumerate(line, start=1) if score == row[answer]]
+    ordered = sorted([*wrong, row[answer]], reverse=True)
+    places = [place for place, score in enumerate(ordered, start=1) if score == row[answer]]
     return places[0], sum(places) / len(places), places[-1]
 
 
@@ -53,60 +53,60 @@ def expected(matrix: torch.Tensor, questions: list[Question]) -> list[tuple[floa
     ]
 
 
-def told(ranking: Ranking) -> list[tuple[float, ...]]:
+def rows_of(ranking: Ranking) -> list[tuple[float, ...]]:
     columns = [ranking.query, ranking.entity, *(ranking.compute_ranks(ties) for ties in TIES)]
     return list(zip(*(column.tolist() for column in columns), strict=True))
 
 
 @given(world=worlds(), block=st.sampled_from([1, 2, 5, 7, 16, 40, 2**24]))
-def test_ranks_are_those_of_sorting_whatever_the_block(
+def test_ranks_are_those_of_sorting_for_any_block_size(
     world: tuple[torch.Tensor, list[Question]], block: int
 ) -> None:
     matrix, questions = world
     runner = MatrixRunner(matrix)
     ranking = evaluate(runner, table_of(questions), block=block)
-    assert told(ranking) == expected(matrix, questions)
+    assert rows_of(ranking) == expected(matrix, questions)
     assert max(runner.sizes, default=0) <= block
     assert ranking.left_out == sum(not question.hard for question in questions)
 
 
 @given(world=worlds())
 @pytest.mark.parametrize("few", [0, 100])
-def test_comparing_and_sorting_count_alike(
+def test_counting_by_comparing_equals_counting_by_sorting(
     few: int, world: tuple[torch.Tensor, list[Question]]
 ) -> None:
     matrix, questions = world
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ranks, "FEW_ANSWERS", few)
         patch.setattr(ranks, "CACHED_SCORES", 24)
-        assert told(evaluate(MatrixRunner(matrix), table_of(questions))) == expected(
+        assert rows_of(evaluate(MatrixRunner(matrix), table_of(questions))) == expected(
             matrix, questions
         )
 
 
 @given(world=worlds())
-def test_easy_answers_are_ranked_on_request_and_never_stand_in_each_others_way(
+def test_easy_answers_are_ranked_on_request_and_filtered_for_each_other(
     world: tuple[torch.Tensor, list[Question]],
 ) -> None:
     matrix, questions = world
-    swapped = [Question(hard=one.easy, easy=one.hard) for one in questions]
+    swapped = [Question(hard=each.easy, easy=each.hard) for each in questions]
     ranking = evaluate(MatrixRunner(matrix), table_of(swapped), answers="easy")
-    assert told(ranking) == expected(matrix, questions)
+    assert rows_of(ranking) == expected(matrix, questions)
     assert set(ranking.missing.tolist()) <= {-1}
 
 
 @given(world=worlds(scores=st.integers(-4, 4).map(float)))
-def test_a_monotone_map_of_the_scores_changes_no_rank(
+def test_ranks_do_not_change_under_a_monotone_map_of_the_scores(
     world: tuple[torch.Tensor, list[Question]],
 ) -> None:
     matrix, questions = world
     mapped = torch.exp(matrix.double() / 3) - 7
     before = evaluate(MatrixRunner(matrix), table_of(questions))
-    assert told(evaluate(MatrixRunner(mapped), table_of(questions))) == told(before)
+    assert rows_of(evaluate(MatrixRunner(mapped), table_of(questions))) == rows_of(before)
 
 
 @given(world=worlds())
-def test_optimistic_is_at_most_realistic_and_that_at_most_pessimistic(
+def test_realistic_ranks_lie_between_optimistic_and_pessimistic_ones(
     world: tuple[torch.Tensor, list[Question]],
 ) -> None:
     matrix, questions = world
@@ -135,7 +135,7 @@ def test_scores_that_are_not_numbers_are_refused(block: int) -> None:
         evaluate(MatrixRunner(matrix), queries, block=block)
 
 
-def test_scores_of_the_wrong_form_are_refused() -> None:
+def test_scores_of_the_wrong_shape_are_refused() -> None:
     class Narrow(MatrixRunner):
         @property
         def entity_count(self) -> int:
@@ -146,13 +146,13 @@ def test_scores_of_the_wrong_form_are_refused() -> None:
 
 
 @pytest.mark.parametrize("kind", [torch.bfloat16, torch.float16, torch.float64, torch.int32])
-def test_scores_may_be_of_any_kind_of_number(kind: torch.dtype) -> None:
+def test_scores_may_have_any_type_of_number(kind: torch.dtype) -> None:
     matrix = torch.tensor([[3, 1, 2, 2]]).to(kind)
     ranking = evaluate(MatrixRunner(matrix), table_of([Question(hard=[3])]))
     assert ranking.compute_ranks().tolist() == [2.5]
 
 
-def test_ranking_leaves_the_scores_as_they_were() -> None:
+def test_ranking_does_not_change_the_scores() -> None:
     matrix = torch.randn(3, 50, generator=torch.Generator().manual_seed(0))
     before = matrix.clone()
     evaluate(MatrixRunner(matrix), table_of([Question(hard=range(i, 9)) for i in range(3)]))
@@ -160,7 +160,7 @@ def test_ranking_leaves_the_scores_as_they_were() -> None:
 
 
 @given(entities=st.integers(1, 10**6), block=st.integers(1, 2**24))
-def test_a_block_is_never_larger_than_told(entities: int, block: int) -> None:
+def test_a_block_is_never_larger_than_allowed(entities: int, block: int) -> None:
     queries, columns = choose_block_size(entities, block)
     assert 1 <= queries * columns <= block
     assert columns <= entities

@@ -41,7 +41,7 @@ def test_a_table_has_its_shapes_then_its_averages_then_all(report: Report) -> No
     assert sheet.rows[0][1] == round(100 * report.groups["shape"]["1p"].mrr, 2)
 
 
-def test_there_is_a_table_for_each_group_asked_for(report: Report) -> None:
+def test_there_is_one_table_per_grouping(report: Report) -> None:
     sheets = build_sheets(report, ("slot", "arity", "missing"))
     assert [sheet.columns[0] for sheet in sheets] == ["slot", "arity", "missing links"]
 
@@ -59,16 +59,16 @@ def test_link_prediction_has_a_row_for_each_part_of_the_fact_and_one_for_all() -
     )
 
 
-def test_csv_comes_back_as_it_was(report: Report) -> None:
+def test_csv_can_be_read_back(report: Report) -> None:
     [sheet] = build_sheets(report)
     header, *rows = csv.reader(io.StringIO(FORMS["csv"](sheet)))
     assert tuple(header) == sheet.columns
     assert [row[0] for row in rows] == [row[0] for row in sheet.rows]
-    told = [[float(cell) for cell in row[1:]] for row in rows]
-    assert told == [[float(cell) for cell in row[1:] if cell is not None] for row in sheet.rows]
+    numbers = [[float(cell) for cell in row[1:]] for row in rows]
+    assert numbers == [[float(cell) for cell in row[1:] if cell is not None] for row in sheet.rows]
 
 
-def test_markdown_escapes_its_signs_and_marks_the_best() -> None:
+def test_markdown_escapes_special_characters_and_marks_the_best() -> None:
     lines = FORMS["markdown"](SHEET).splitlines()
     assert lines[2:] == [
         r"| run | 1p | AVG\_p |",
@@ -78,7 +78,7 @@ def test_markdown_escapes_its_signs_and_marks_the_best() -> None:
     ]
 
 
-def test_latex_escapes_its_signs_and_marks_the_best() -> None:
+def test_latex_escapes_special_characters_and_marks_the_best() -> None:
     lines = FORMS["latex"](SHEET).splitlines()
     assert r"\caption{Two\_runs \& 100\% of it}" in lines
     assert r"\begin{tabular}{lrr}" in lines
@@ -86,7 +86,7 @@ def test_latex_escapes_its_signs_and_marks_the_best() -> None:
     assert [line for line in lines if "rule" in line] == [r"\toprule", r"\midrule", r"\bottomrule"]
 
 
-def test_every_sign_that_latex_reads_is_escape_latex() -> None:
+def test_every_special_character_of_latex_is_escaped() -> None:
     assert escape_latex(r"\~^&%$#_{}") == (
         r"\textbackslash{}\textasciitilde{}\textasciicircum{}\&\%\$\#\_\{\}"
     )
@@ -96,7 +96,7 @@ def test_on_a_terminal_the_best_has_a_star() -> None:
     assert mark_best(SHEET) == [("a|b_c", "50.00*", None), ("d*e", 7.125, 3)]
 
 
-def test_a_wide_table_is_parted_to_fit_a_terminal() -> None:
+def test_a_wide_table_is_split_to_fit_a_terminal() -> None:
     columns = ("run", *(f"c{number}" for number in range(9)))
     rows = tuple((name, *(10.0 * number for number in range(9))) for name in ("a", "b"))
     sheet = Sheet("wide", columns, rows, frozenset({(1, 1), (0, 9)}))

@@ -40,16 +40,16 @@ def test_a_negated_union_is_the_intersection_of_the_complements(
 @given(entity_sets)
 def test_a_set_and_its_complement_share_nothing_and_make_everything(one: EntitySet) -> None:
     assert as_python(one.complement()) == ALL - as_python(one)
-    assert (one & one.complement()).size(COUNT) == 0
-    assert (one | one.complement()).size(COUNT) == COUNT
+    assert (one & one.complement()).count_members(COUNT) == 0
+    assert (one | one.complement()).count_members(COUNT) == COUNT
     assert one.complement().complement() == one
 
 
 @given(entity_sets)
-def test_size_list_and_membership_agree(one: EntitySet) -> None:
+def test_count_array_and_membership_agree(one: EntitySet) -> None:
     expected = as_python(one)
-    assert one.size(COUNT) == len(expected)
-    assert one.listed(COUNT).tolist() == sorted(expected)
+    assert one.count_members(COUNT) == len(expected)
+    assert one.to_array(COUNT).tolist() == sorted(expected)
     assert {entity for entity in ALL if entity in one} == expected
     assert one.contains(np.arange(COUNT)).tolist() == [entity in expected for entity in ALL]
 
@@ -60,8 +60,8 @@ def test_a_set_of_numbers_is_sorted_and_each_is_in_it_once(numbers: list[int]) -
 
 
 def test_everything_holds_every_entity() -> None:
-    assert EntitySet.everything().listed(COUNT).tolist() == sorted(ALL)
-    assert EntitySet.everything().complement().size(COUNT) == 0
+    assert EntitySet.everything().to_array(COUNT).tolist() == sorted(ALL)
+    assert EntitySet.everything().complement().count_members(COUNT) == 0
 
 
 def test_a_set_is_not_equal_to_something_else() -> None:

@@ -47,7 +47,7 @@ def random_graph_with_patterns(seed: int) -> tuple[Graph, list[Pattern]]:
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_patterns_over_many_facts_of_a_relation_are_answered_like_match_by_brute_force(
+def test_patterns_over_many_facts_of_a_relation_match_what_brute_force_finds(
     seed: int,
 ) -> None:
     graph, several = random_graph_with_patterns(seed)
@@ -128,7 +128,7 @@ def test_no_patterns_have_no_answers_and_an_empty_graph_answers_nothing() -> Non
 def test_a_pattern_with_a_slot_too_few_or_too_many_is_refused(
     slots: tuple[None, ...], asked: int
 ) -> None:
-    with pytest.raises(ValueError, match="two slots and one more an attribute"):
+    with pytest.raises(ValueError, match="two slots and one more per attribute"):
         Pattern(0, slots, (), asked)
 
 

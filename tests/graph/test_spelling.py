@@ -1,11 +1,11 @@
-"""Nearest spellings: edit distances of many words at once against one pair at a time."""
+"""Similar spellings: edit distances of many words at once against one pair at a time."""
 
 from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nqe.graph.spelling import edit_distances, nearest
+from nqe.graph.spelling import compute_edit_distances, find_nearest_words
 
 words = st.text("abß", max_size=6)
 
@@ -26,11 +26,11 @@ def distance(one: str, other: str) -> int:
 @given(words, st.lists(words, max_size=8))
 def test_distances_are_those_of_the_plain_table(text: str, others: list[str]) -> None:
     expected = [distance(text, other) for other in others]
-    assert edit_distances(text, others).tolist() == expected
+    assert compute_edit_distances(text, others).tolist() == expected
 
 
 def test_a_swap_of_neighbours_is_one_step() -> None:
-    assert edit_distances("Gemrany", ["Germany", "Gemrany", ""]).tolist() == [1, 0, 7]
+    assert compute_edit_distances("Gemrany", ["Germany", "Gemrany", ""]).tolist() == [1, 0, 7]
 
 
 @given(words, st.lists(words, max_size=8), st.integers(1, 4))
@@ -44,8 +44,8 @@ def test_the_nearest_words_come_first_and_far_ones_not_at_all(
         if abs(len(other) - len(text)) <= farthest
     )
     expected = [place for far, place in ranked if far <= farthest][:count]
-    assert nearest(text, others, count) == expected
+    assert find_nearest_words(text, others, count) == expected
 
 
 def test_case_does_not_make_a_word_farther() -> None:
-    assert nearest("SWITZERLND", ["switzerland", "Swaziland"], 2) == [0]
+    assert find_nearest_words("SWITZERLND", ["switzerland", "Swaziland"], 2) == [0]

@@ -1,4 +1,4 @@
-"""Plans of any shape: all connectives, any depth and fan-in, open and closed atoms."""
+"""Plans for tests: random trees of all operators, and chosen atoms of any arity."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ DEEPEST = 4
 
 @st.composite
 def plans(draw: st.DrawFn, deepest: int = DEEPEST) -> Plan:
-    """A random tree; whatever its root is."""
+    """A random tree with any operator at its root."""
     builder = PlanBuilder()
     _add(draw, builder, deepest)
     return builder.finish()
@@ -27,7 +27,7 @@ batches = st.lists(plans(), min_size=1, max_size=6)
 
 
 def _add(draw: st.DrawFn, builder: PlanBuilder, room: int) -> int:
-    """A random step with so many levels below it at most; its number."""
+    """Add a random step with at most `room` levels below it, and return its number."""
     inner = (Op.AND, Op.OR, Op.NOT) if room else ()
     op = draw(st.sampled_from((Op.PROJECTION, Op.PROJECTION, *inner, Op.ANY)))
     if op == Op.PROJECTION:
@@ -56,7 +56,7 @@ def _add_projection(draw: st.DrawFn, builder: PlanBuilder, room: int) -> int:
 def atom(
     arity: int, asked: int = 0, *, closed: bool = True, shift: int = 0, relation: int = 0
 ) -> Plan:
-    """A one-hop plan of some arity, its anchors and attributes in turn from the shift on."""
+    """A one-hop plan whose anchors and attributes are consecutive numbers from `shift` on."""
     builder = PlanBuilder()
     slots = tuple(None if slot == asked else (slot + shift) % ENTITY_COUNT for slot in range(arity))
     attributes = tuple((slot + shift) % RELATION_COUNT for slot in range(arity - 2))
@@ -65,7 +65,7 @@ def atom(
 
 
 def longest() -> Plan:
-    """An atom as long as WD50K's longest, with another one's answers in its last slot."""
+    """An atom as long as the longest of WD50K, whose last slot another atom fills."""
     builder = PlanBuilder()
     below = builder.add_projection("y", 1, (), (3, None), 1, False)
     attributes = tuple(place % RELATION_COUNT for place in range(65))
@@ -75,7 +75,7 @@ def longest() -> Plan:
 
 
 def negated(op: Op, plans: Sequence[Plan]) -> Plan:
-    """Not of a connective of one-hop plans."""
+    """The negation of a connective of one-hop plans."""
     builder = PlanBuilder()
     inputs = []
     for plan in plans:
@@ -85,8 +85,8 @@ def negated(op: Op, plans: Sequence[Plan]) -> Plan:
                 "x", step.relation, step.attributes, step.slots, step.asked, step.closed
             )
         )
-    joined = builder.add_connective(op, "x", tuple(inputs))
-    builder.add_connective(Op.NOT, "x", (joined,))
+    connective = builder.add_connective(op, "x", tuple(inputs))
+    builder.add_connective(Op.NOT, "x", (connective,))
     return builder.finish()
 
 

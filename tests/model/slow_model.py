@@ -1,6 +1,6 @@
-"""The model once more, slowly: the paper's equations as they stand, a pair of elements at a time.
+"""A slow reference for the NQE model: the paper's equations, one pair of elements at a time.
 
-Nothing of nqe's batches, layouts or edge matrices is used, only its weights.
+It uses the weights of a model, but none of its batches, layouts or edge matrices.
 """
 
 from __future__ import annotations
@@ -63,12 +63,12 @@ DISJOIN = {
 
 
 def fuzzy(weights: Tensor, steepness: float) -> Tensor:
-    """A table's vectors: sigmoids of its rows, each row less its mean."""
+    """The vectors of a table: sigmoids of its rows, each minus its mean."""
     return torch.sigmoid(steepness * (weights - weights.mean(-1, keepdim=True)))
 
 
 def _sequence(model: NQEModel, step: Step, inputs: list[Tensor]) -> list[Tensor]:
-    """X = [s, r, o, a1, v1, …] with the mask where something is asked for."""
+    """X = [s, r, o, a1, v1, …] with a mask in the asked slot."""
     steepness = model.settings.steepness
     mask = fuzzy(model.masks.weights[int(step.closed)], steepness)
     fillers = dict(zip(step.filled, inputs, strict=True))
@@ -90,7 +90,7 @@ def _sequence(model: NQEModel, step: Step, inputs: list[Tensor]) -> list[Tensor]
 
 def project(encoder: TransformerEncoder, sequence: list[Tensor], mask: int) -> Tensor:
     """P(X) = σ(LN(MLP(x of the mask)))."""
-    elements = [encoder.norm(one) for one in sequence]
+    elements = [encoder.norm(element) for element in sequence]
     for layer in encoder.layers:
         elements = slow_layer(layer, elements)
     return torch.sigmoid(encoder.out_norm(encoder.mlp(elements[mask])))
@@ -120,7 +120,7 @@ def _attended(layer: Layer, elements: list[Tensor], i: int, head: int) -> Tensor
 
 
 def _map(layer: Layer, elements: list[Tensor], i: int, part: str, head: int) -> Tensor:
-    """W_role(i) x_i; 0-based, even places are entities."""
+    """W_role(i) x_i; counted from 0, even places are entities."""
     maps = layer.relation_maps if i % 2 else layer.entity_maps
     width = len(elements[i])
     first = "QKV".index(part) * width + head * layer.head_width
@@ -129,7 +129,7 @@ def _map(layer: Layer, elements: list[Tensor], i: int, part: str, head: int) -> 
 
 
 def _bias(layer: Layer, i: int, j: int, part: str, head: int) -> Tensor | float:
-    """b_ij by the kind of edge; none for self, none at all without edge heterogeneity."""
+    """b_ij by the kind of edge; 0 for self and without edge heterogeneity."""
     if i == j or layer.edges is None:
         return 0.0
     of_kind = layer.edges["QKV".index(part), EDGES.index(edge(i, j)) - 1]
@@ -137,8 +137,8 @@ def _bias(layer: Layer, i: int, j: int, part: str, head: int) -> Tensor | float:
 
 
 def edge(i: int, j: int) -> str:
-    """The kind of edge between two different elements, by their names."""
-    (first, a), (last, b) = sorted((_name(i), _name(j)), key=lambda one: "sroav".index(one[0]))
+    """The kind of edge between two different elements, from their names."""
+    (first, a), (last, b) = sorted((_name(i), _name(j)), key=lambda name: "sroav".index(name[0]))
     if a is None or b is None:
         return f"{first}-{last}"
     return f"{first}_i-{last}_{'i' if a == b else 'j'}"
@@ -153,6 +153,6 @@ def inclusion_exclusion(vectors: list[Tensor]) -> Tensor:
     """Σq - Σqq + Σqqq - …, as the paper writes the disjunction."""
     total = torch.zeros_like(vectors[0])
     for chosen in range(1, 2 ** len(vectors)):
-        some = [vector for place, vector in enumerate(vectors) if chosen >> place & 1]
-        total = total + _product(some) * (-1) ** (len(some) + 1)
+        subset = [vector for place, vector in enumerate(vectors) if chosen >> place & 1]
+        total = total + _product(subset) * (-1) ** (len(subset) + 1)
     return total

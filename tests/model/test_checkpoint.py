@@ -1,4 +1,4 @@
-"""Checkpoints: what is loaded is what was saved, damage is noticed, nothing is half-written."""
+"""Checkpoints: loading gives back what was saved, damage is reported, writes are complete."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ DATASET = Dataset.of({"train": FACTS}).describe({"e1": Description("One", "a num
 
 
 def model_with_names(**settings: Any) -> Model:
-    """A model of the data set above; it happens to have the small models' numbers of names."""
+    """A small model with the vocabulary of the data set above, which has the right size."""
     model = small_model(**settings)
     model.vocabulary = DATASET.vocabulary
     return model
@@ -42,7 +42,7 @@ def saved(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("score", ["centred", "dot"])
 @pytest.mark.parametrize("kind", HETEROGENEITIES)
-def test_a_model_is_loaded_to_the_bit_with_its_settings_and_names(
+def test_a_model_is_loaded_bit_for_bit_with_its_settings_and_vocabulary(
     kind: str, score: str, tmp_path: Path
 ) -> None:
     model = model_with_names(heterogeneity=kind, score=score, logic="godel", steepness=3.0)
@@ -75,19 +75,19 @@ def test_a_version_that_cannot_be_read_is_refused_with_those_that_can(saved: Pat
         from_pretrained(saved, "cpu")
 
 
-def test_one_map_for_both_roles_is_one_again_when_loaded(tmp_path: Path) -> None:
+def test_roles_that_share_a_map_share_it_after_loading(tmp_path: Path) -> None:
     save_pretrained(small_model(heterogeneity="edge"), tmp_path / "model")
     layer = from_pretrained(tmp_path / "model", "cpu").encoder.layers[0]
     assert layer.relation_maps is layer.entity_maps
 
 
-def test_a_model_without_names_has_none_when_loaded(tmp_path: Path) -> None:
+def test_a_model_without_a_vocabulary_is_loaded_without_one(tmp_path: Path) -> None:
     save_pretrained(small_model(), tmp_path / "model")
     assert from_pretrained(tmp_path / "model", "cpu").vocabulary is None
     assert files(tmp_path / "model") == ["README.md", "config.json", "model.safetensors"]
 
 
-def test_the_config_tells_format_version_settings_and_where_the_model_comes_from(
+def test_the_config_holds_format_version_settings_and_the_origin_of_the_model(
     tmp_path: Path,
 ) -> None:
     card = Card("data/atlas", "f00d", "train", 7, {"1p": 0.25, "2i": 0.5})
@@ -98,27 +98,24 @@ def test_the_config_tells_format_version_settings_and_where_the_model_comes_from
     assert config["model"] == to_json(small_settings())
     assert config["model"]["kind"] == "nqe"
     assert (config["entity_count"], config["relation_count"]) == (12, 5)
-    told = {name: config[name] for name in vars(card)}
-    assert told == vars(card)
+    assert {name: config[name] for name in vars(card)} == vars(card)
     readme = (tmp_path / "model" / "README.md").read_text()
     for part in ("train of data/atlas", "f00d", "step: 7", "| 1p | 0.2500 |", "- logic: product"):
         assert part in readme
 
 
-def test_further_files_are_kept_with_a_checkpoint(tmp_path: Path) -> None:
+def test_a_checkpoint_can_hold_additional_files(tmp_path: Path) -> None:
     moments = {"a": torch.arange(6).view(2, 3).T, "b": torch.zeros(0)}
     save_pretrained(
         small_model(), tmp_path / "model", None, {"more.safetensors": moments}, {"state": "7\n"}
     )
     assert (tmp_path / "model" / "state").read_text() == "7\n"
-    kept = load_file(tmp_path / "model" / "more.safetensors")
-    assert torch.equal(kept["a"], moments["a"])
-    assert kept["b"].shape == (0,)
+    loaded = load_file(tmp_path / "model" / "more.safetensors")
+    assert torch.equal(loaded["a"], moments["a"])
+    assert loaded["b"].shape == (0,)
 
 
-def test_a_checkpoint_takes_the_place_of_an_older_one_but_not_of_other_files(
-    saved: Path, tmp_path: Path
-) -> None:
+def test_a_checkpoint_replaces_an_older_one_but_no_other_files(saved: Path, tmp_path: Path) -> None:
     save_pretrained(small_model(seed=1), saved)
     assert from_pretrained(saved, "cpu").vocabulary is None
     (tmp_path / "photos").mkdir()
@@ -128,8 +125,8 @@ def test_a_checkpoint_takes_the_place_of_an_older_one_but_not_of_other_files(
     assert files(tmp_path / "photos") == ["cat.png"]
 
 
-def cut(name: str) -> Callable[[Path], None]:
-    """Damage: a file without its second half."""
+def truncate(name: str) -> Callable[[Path], None]:
+    """Damage: remove the second half of a file."""
 
     def damage(folder: Path) -> None:
         content = (folder / name).read_bytes()
@@ -138,17 +135,17 @@ def cut(name: str) -> Callable[[Path], None]:
     return damage
 
 
-def without(name: str) -> Callable[[Path], None]:
+def remove(name: str) -> Callable[[Path], None]:
     return lambda folder: (folder / name).unlink()
 
 
 def config_with(**values: Any) -> Callable[[Path], None]:
-    """Damage: other values in the config; None takes one out."""
+    """Damage: change values in the config; None removes one."""
 
     def damage(folder: Path) -> None:
         config = json.loads((folder / "config.json").read_text()) | values
-        kept = {name: value for name, value in config.items() if value is not None}
-        (folder / "config.json").write_text(json.dumps(kept))
+        config = {name: value for name, value in config.items() if value is not None}
+        (folder / "config.json").write_text(json.dumps(config))
 
     return damage
 
@@ -159,27 +156,27 @@ def weights_of_another(folder: Path) -> None:
 
 
 DAMAGES = {
-    "cut weights": cut("model.safetensors"),
-    "no weights": without("model.safetensors"),
+    "truncated weights": truncate("model.safetensors"),
+    "no weights": remove("model.safetensors"),
     "other weights": weights_of_another,
-    "cut config": cut("config.json"),
-    "no config": without("config.json"),
+    "truncated config": truncate("config.json"),
+    "no config": remove("config.json"),
     "no settings": config_with(model=None),
     "no entity count": config_with(entity_count=None),
     "a wrong entity count": config_with(entity_count=11),
-    "an entity count below nothing": config_with(entity_count=-1),
-    "an entity count in words": config_with(entity_count="twelve"),
-    "a relation count in parts": config_with(relation_count=5.5),
+    "a negative entity count": config_with(entity_count=-1),
+    "an entity count as text": config_with(entity_count="twelve"),
+    "a fractional relation count": config_with(relation_count=5.5),
     "another format": config_with(format="nqe-graph"),
     "a later version": config_with(version=4),
     "an unreadable version": config_with(version=1),
-    "cut names": cut("vocabulary/entities.parquet"),
-    "no names": without("vocabulary/relations.parquet"),
+    "a truncated vocabulary": truncate("vocabulary/entities.parquet"),
+    "an incomplete vocabulary": remove("vocabulary/relations.parquet"),
 }
 
 
 @pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
-def test_a_damaged_checkpoint_is_told_in_one_sentence(
+def test_a_damaged_checkpoint_is_reported_in_one_sentence(
     damage: Callable[[Path], None], saved: Path
 ) -> None:
     damage(saved)
@@ -192,7 +189,7 @@ def test_a_damaged_checkpoint_is_told_in_one_sentence(
 
 
 @pytest.mark.parametrize(
-    ("model", "told"),
+    ("model", "message"),
     [
         ([], "model is a section, not a value"),
         ({"widht": 8}, "unknown setting 'model.widht'; did you mean model.width"),
@@ -202,27 +199,27 @@ def test_a_damaged_checkpoint_is_told_in_one_sentence(
     ],
     ids=str,
 )
-def test_settings_that_cannot_be_are_named(model: object, told: str, saved: Path) -> None:
+def test_invalid_settings_in_a_config_are_named(model: object, message: str, saved: Path) -> None:
     config_with(model=model)(saved)
-    with pytest.raises(NqeError, match=told):
+    with pytest.raises(NqeError, match=message):
         from_pretrained(saved, "cpu")
 
 
-def test_names_of_another_graph_are_noticed(saved: Path) -> None:
+def test_a_vocabulary_of_another_size_is_refused(saved: Path) -> None:
     smaller = model_with_names()
     smaller.vocabulary = Dataset.of({"train": FACTS[:3]}).vocabulary
     save_pretrained(smaller, saved)
-    with pytest.raises(StorageError, match="vocabulary and weights do not fit together"):
+    with pytest.raises(StorageError, match="vocabulary and weights differ in size"):
         from_pretrained(saved, "cpu")
 
 
 def new_run(folder: Path) -> Path:
-    with RUN.new(folder, {"settings": RunSettings().to_json(), "dataset": "atlas"}):
+    with RUN.create(folder, {"settings": RunSettings().to_json(), "dataset": "atlas"}):
         pass
     return folder
 
 
-def test_a_run_stands_for_its_best_checkpoint_or_else_its_last(tmp_path: Path) -> None:
+def test_a_run_means_its_best_checkpoint_or_else_its_last(tmp_path: Path) -> None:
     run = new_run(tmp_path / "run")
     save_pretrained(small_model(seed=1), run / "last")
     assert checkpoint_of(run) == run / "last"
@@ -238,14 +235,14 @@ def test_a_run_stands_for_its_best_checkpoint_or_else_its_last(tmp_path: Path) -
     assert RunFolder.open(run).settings == RunSettings()
 
 
-def test_a_run_without_checkpoints_says_so(tmp_path: Path) -> None:
+def test_a_run_without_checkpoints_is_refused(tmp_path: Path) -> None:
     run = new_run(tmp_path / "run")
-    with pytest.raises(StorageError, match="run: holds no checkpoint yet; train on with `nqe tra"):
+    with pytest.raises(StorageError, match="run: holds no checkpoint yet; continue with `nqe"):
         load(run)
 
 
 @pytest.mark.parametrize("there", [True, False])
-def test_what_is_no_run_is_told(tmp_path: Path, there: bool) -> None:
+def test_what_is_not_a_run_is_refused(tmp_path: Path, there: bool) -> None:
     if there:
         (tmp_path / "thing").mkdir()
     with pytest.raises(StorageError, match=r"thing: not a run or checkpoint .*; make one"):
@@ -254,7 +251,7 @@ def test_what_is_no_run_is_told(tmp_path: Path, there: bool) -> None:
 
 @pytest.fixture
 def small_files() -> Iterator[None]:
-    """No file may grow beyond 20 kB, as if the disk were full."""
+    """Limit files to 20 kB, as if the disk were full."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, before[1]))
     yield
@@ -262,7 +259,7 @@ def small_files() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("small_files")
-def test_a_full_disk_is_told_plainly_and_leaves_nothing(tmp_path: Path) -> None:
+def test_a_full_disk_is_reported_and_leaves_no_files(tmp_path: Path) -> None:
     model = small_model(width=64, heads=4)
     with pytest.raises(StorageError, match=r"model: cannot be written \(file too large\); raise"):
         save_pretrained(model, tmp_path / "runs" / "model")
@@ -270,7 +267,7 @@ def test_a_full_disk_is_told_plainly_and_leaves_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("error", "told"),
+    ("error", "message"),
     [
         (SafetensorError("I/O error: No space left on device (os error 28)"), "free some space"),
         (SafetensorError("something else"), "something else"),
@@ -278,8 +275,8 @@ def test_a_full_disk_is_told_plainly_and_leaves_nothing(tmp_path: Path) -> None:
     ],
     ids=str,
 )
-def test_when_writing_fails_the_older_checkpoint_stays(
-    error: Exception, told: str, saved: Path, monkeypatch: pytest.MonkeyPatch
+def test_if_writing_fails_the_older_checkpoint_stays(
+    error: Exception, message: str, saved: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before, weights = files(saved.parent), (saved / "model.safetensors").read_bytes()
 
@@ -288,13 +285,13 @@ def test_when_writing_fails_the_older_checkpoint_stays(
         raise error
 
     monkeypatch.setattr(checkpoint, "save_file", fail)
-    with pytest.raises(StorageError, match=told):
+    with pytest.raises(StorageError, match=message):
         save_pretrained(small_model(seed=1), saved)
     assert files(saved.parent) == before
     assert (saved / "model.safetensors").read_bytes() == weights
 
 
-def test_others_may_read_the_weights_as_they_may_the_rest(tmp_path: Path) -> None:
+def test_the_weights_have_the_permissions_of_the_other_files(tmp_path: Path) -> None:
     save_pretrained(small_model(), tmp_path / "model")
     modes = {path.stat().st_mode for path in (tmp_path / "model").iterdir() if path.is_file()}
     assert len(modes) == 1

@@ -1,4 +1,4 @@
-"""The kinds of edges of a fact."""
+"""Kinds of edges: the matrix of a fact, against one written by hand and one by names."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ s-v  r-v  o-v  a_i-v_j v_i-v_j a_i-v_i self
 """
 
 
-def test_there_are_14_kinds_and_a_fact_of_arity_4_has_them_all() -> None:
+def test_a_fact_of_arity_4_has_all_14_kinds() -> None:
     assert len(set(EDGES)) == len(EDGES) == 14
     assert set(edge_kinds(4).flatten().tolist()) == set(range(14))
 
 
-def test_a_fact_of_arity_4_has_the_edges_that_one_reads_off_it() -> None:
+def test_the_matrix_of_arity_4_agrees_with_the_one_written_by_hand() -> None:
     rows = [line.split() for line in OF_ARITY_4.strip().splitlines()]
     assert [[EDGES[kind] for kind in row] for row in edge_kinds(4).tolist()] == rows
 
 
 @pytest.mark.parametrize("arity", [2, 3, 5, 9, 67])
-def test_an_edge_is_of_the_same_kind_in_both_directions_and_self_is_the_diagonal(
+def test_the_matrix_is_symmetric_and_its_diagonal_is_self(
     arity: int,
 ) -> None:
     kinds = edge_kinds(arity)
@@ -40,7 +40,7 @@ def test_an_edge_is_of_the_same_kind_in_both_directions_and_self_is_the_diagonal
     assert torch.equal(kinds == EDGES.index("self"), torch.eye(len(kinds), dtype=torch.bool))
 
 
-def test_kinds_go_by_the_names_of_the_elements() -> None:
+def test_kinds_follow_from_the_names_of_the_elements() -> None:
     kinds = edge_kinds(7)
     for i in range(len(kinds)):
         for j in range(i):
@@ -48,6 +48,6 @@ def test_kinds_go_by_the_names_of_the_elements() -> None:
 
 
 @pytest.mark.parametrize("arity", [2, 3, 4, 6])
-def test_a_shorter_facts_matrix_is_the_corner_of_a_longer_ones(arity: int) -> None:
+def test_the_matrix_of_a_shorter_fact_is_a_corner_of_a_longer_one(arity: int) -> None:
     length = 2 * arity - 1
     assert torch.equal(edge_kinds(arity), edge_kinds(8)[:length, :length])

@@ -13,7 +13,7 @@ from nqe.model.embedding_table import FuzzyTable
 
 @pytest.mark.parametrize("centre", [0.0, 0.5])
 @pytest.mark.parametrize("rows", [None, slice(1, 3), torch.tensor([3, 0, 3])], ids=str)
-def test_a_table_gives_its_rows_as_sigmoids_less_the_centre(
+def test_vectors_are_sigmoids_of_the_rows_minus_the_centre(
     rows: Tensor | slice | None, centre: float
 ) -> None:
     table = FuzzyTable(4, 3, steepness=2.5).double()
@@ -26,16 +26,18 @@ def test_a_table_gives_its_rows_as_sigmoids_less_the_centre(
     assert torch.autograd.gradcheck(vectors, (random(4, 3),))
 
 
-@pytest.mark.parametrize("others", [None, torch.tensor([3, 0, 2])], ids=str)
-@pytest.mark.parametrize("some", [torch.tensor([1, 3, 1]), torch.tensor([], dtype=torch.long)])
-def test_two_reads_of_a_table_at_once_are_two_reads(some: Tensor, others: Tensor | None) -> None:
+@pytest.mark.parametrize("candidates", [None, torch.tensor([3, 0, 2])], ids=str)
+@pytest.mark.parametrize("anchors", [torch.tensor([1, 3, 1]), torch.tensor([], dtype=torch.long)])
+def test_reading_twice_in_one_operation_agrees_with_two_reads(
+    anchors: Tensor, candidates: Tensor | None
+) -> None:
     table = FuzzyTable(4, 3, steepness=2.5).double()
-    first, second = table.both(some, others, 0.5)
-    torch.testing.assert_close(first, table(some))
-    torch.testing.assert_close(second, table(others, 0.5))
+    first, second = table.read_twice(anchors, candidates, 0.5)
+    torch.testing.assert_close(first, table(anchors))
+    torch.testing.assert_close(second, table(candidates, 0.5))
 
     def both(weights: Tensor) -> tuple[Tensor, Tensor]:
         table.__dict__["weights"] = weights  # hides the parameter
-        return table.both(some, others, 0.5)
+        return table.read_twice(anchors, candidates, 0.5)
 
     assert torch.autograd.gradcheck(both, (random(4, 3),))

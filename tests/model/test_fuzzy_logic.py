@@ -1,4 +1,4 @@
-"""The laws of the logics, for any values and any number of inputs."""
+"""Fuzzy logics: their laws, for any values and any number of inputs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ T_NORMS = ("product", "godel", "lukasiewicz")
 by_logic = pytest.mark.parametrize("logic", [LOGICS[name] for name in T_NORMS], ids=T_NORMS)
 by_any_logic = pytest.mark.parametrize("logic", LOGICS.values(), ids=LOGICS)
 WIDTH = 3
-# 0, 1 and what is next to them come often.
+# 0, 1 and their neighbours are drawn often.
 truth = st.one_of(st.sampled_from([0.0, 1.0, 0.5, 1e-7, 1 - 1e-7]), st.floats(0, 1, width=32))
 
 
@@ -33,8 +33,8 @@ def inputs(least: int = 1, most: int = 5) -> st.SearchStrategy[Tensor]:
     return vectors.map(lambda rows: torch.tensor([rows], dtype=torch.float64))
 
 
-def also(values: Tensor, constant: float) -> Tensor:
-    """The inputs with one more that is constant."""
+def with_constant(values: Tensor, constant: float) -> Tensor:
+    """The inputs and one more, a constant."""
     return torch.cat([values, torch.full_like(values[:, :1], constant)], 1)
 
 
@@ -51,9 +51,7 @@ def test_the_order_of_inputs_makes_no_difference(
 
 @by_logic
 @given(values=inputs(3, 6), cut=st.integers(1, 2))
-def test_some_of_the_inputs_may_be_joined_before_the_others(
-    logic: Logic, values: Tensor, cut: int
-) -> None:
+def test_the_grouping_of_inputs_makes_no_difference(logic: Logic, values: Tensor, cut: int) -> None:
     for join in (logic.conjoin, logic.disjoin):
         first, last = join(values[:, :cut]), join(values[:, cut:])
         torch.testing.assert_close(join(torch.stack([first, last], 1)), join(values))
@@ -61,7 +59,7 @@ def test_some_of_the_inputs_may_be_joined_before_the_others(
 
 @by_logic
 @given(values=inputs(1, 5), higher=inputs(5, 5))
-def test_a_truer_input_makes_nothing_less_true(
+def test_connectives_are_monotonic_and_negation_is_antitonic(
     logic: Logic, values: Tensor, higher: Tensor
 ) -> None:
     raised = torch.maximum(values, higher[:, : values.shape[1]])
@@ -72,7 +70,7 @@ def test_a_truer_input_makes_nothing_less_true(
 
 @by_logic
 @given(values=inputs())
-def test_de_morgan(logic: Logic, values: Tensor) -> None:
+def test_de_morgans_laws_hold(logic: Logic, values: Tensor) -> None:
     opposite = logic.negate(values)
     torch.testing.assert_close(logic.negate(logic.conjoin(values)), logic.disjoin(opposite))
     torch.testing.assert_close(logic.negate(logic.disjoin(values)), logic.conjoin(opposite))
@@ -81,22 +79,22 @@ def test_de_morgan(logic: Logic, values: Tensor) -> None:
 
 @by_logic
 @given(values=inputs())
-def test_true_changes_no_conjunction_and_false_no_disjunction(logic: Logic, values: Tensor) -> None:
-    torch.testing.assert_close(logic.conjoin(also(values, 1)), logic.conjoin(values))
-    torch.testing.assert_close(logic.disjoin(also(values, 0)), logic.disjoin(values))
+def test_1_is_neutral_in_a_conjunction_and_0_in_a_disjunction(logic: Logic, values: Tensor) -> None:
+    torch.testing.assert_close(logic.conjoin(with_constant(values, 1)), logic.conjoin(values))
+    torch.testing.assert_close(logic.disjoin(with_constant(values, 0)), logic.disjoin(values))
     torch.testing.assert_close(logic.conjoin(values[:, :1]), values[:, 0])
     torch.testing.assert_close(logic.disjoin(values[:, :1]), values[:, 0])
 
 
 @by_logic
 @given(values=inputs())
-def test_false_settles_a_conjunction_and_true_a_disjunction(logic: Logic, values: Tensor) -> None:
-    assert bool((logic.conjoin(also(values, 0)) == 0).all())
-    assert bool((logic.disjoin(also(values, 1)) == 1).all())
+def test_0_makes_a_conjunction_0_and_1_makes_a_disjunction_1(logic: Logic, values: Tensor) -> None:
+    assert bool((logic.conjoin(with_constant(values, 0)) == 0).all())
+    assert bool((logic.disjoin(with_constant(values, 1)) == 1).all())
 
 
 @by_logic
-def test_of_true_and_false_alone_a_logic_makes_the_classical_truth(logic: Logic) -> None:
+def test_on_0_and_1_a_logic_agrees_with_classical_logic(logic: Logic) -> None:
     rows = torch.cartesian_prod(*[torch.tensor([0.0, 1.0])] * 4)[..., None]  # (16, 4, 1)
     torch.testing.assert_close(logic.conjoin(rows), rows.amin(1))
     torch.testing.assert_close(logic.disjoin(rows), rows.amax(1))
@@ -105,7 +103,7 @@ def test_of_true_and_false_alone_a_logic_makes_the_classical_truth(logic: Logic)
 
 @by_logic
 @given(values=inputs(1, 6))
-def test_a_conjunction_is_no_truer_than_its_inputs_and_a_disjunction_no_less_true(
+def test_a_conjunction_is_at_most_and_a_disjunction_at_least_each_input(
     logic: Logic, values: Tensor
 ) -> None:
     assert bool((logic.conjoin(values) <= values.amin(1) + 1e-12).all())
@@ -114,7 +112,7 @@ def test_a_conjunction_is_no_truer_than_its_inputs_and_a_disjunction_no_less_tru
 
 @by_any_logic
 @given(values=inputs(1, 8))
-def test_values_never_leave_0_to_1(logic: Logic, values: Tensor) -> None:
+def test_results_stay_between_0_and_1(logic: Logic, values: Tensor) -> None:
     single = values.float()
     for result in (logic.conjoin(single), logic.disjoin(single), logic.negate(single[:, 0])):
         assert result.shape == (1, WIDTH)
@@ -125,15 +123,15 @@ def test_values_never_leave_0_to_1(logic: Logic, values: Tensor) -> None:
 @by_any_logic
 @given(values=inputs(1, 5))
 def test_gradients_are_finite_even_at_0_and_1(logic: Logic, values: Tensor) -> None:
-    for join in (logic.conjoin, logic.disjoin, lambda some: logic.negate(some[:, 0])):
-        given_values = values.clone().requires_grad_()
-        join(given_values).sum().backward()
-        assert given_values.grad is not None
-        assert bool(given_values.grad.isfinite().all())
+    for join in (logic.conjoin, logic.disjoin, lambda inputs: logic.negate(inputs[:, 0])):
+        inputs = values.clone().requires_grad_()
+        join(inputs).sum().backward()
+        assert inputs.grad is not None
+        assert bool(inputs.grad.isfinite().all())
 
 
 @given(values=inputs(1, 5))
-def test_disjunction_of_the_product_logic_is_the_papers_sum(values: Tensor) -> None:
+def test_the_disjunction_of_the_product_logic_equals_the_papers_sum(values: Tensor) -> None:
     expected = inclusion_exclusion(list(values[0]))
     torch.testing.assert_close(LOGICS["product"].disjoin(values)[0], expected)
 
@@ -141,21 +139,21 @@ def test_disjunction_of_the_product_logic_is_the_papers_sum(values: Tensor) -> N
 @pytest.mark.parametrize("name", LOGICS)
 @given(values=inputs(2, 5))
 @settings(max_examples=30)
-def test_many_inputs_give_what_two_at_a_time_give(name: str, values: Tensor) -> None:
+def test_a_connective_of_many_inputs_equals_connectives_of_two(name: str, values: Tensor) -> None:
     logic = LOGICS[name]
     torch.testing.assert_close(logic.conjoin(values)[0], CONJOIN[name](list(values[0])))
     torch.testing.assert_close(logic.disjoin(values)[0], DISJOIN[name](list(values[0])))
 
 
 @given(values=inputs())
-def test_the_mean_is_blind_to_the_logic(values: Tensor) -> None:
+def test_the_mean_does_not_distinguish_connectives(values: Tensor) -> None:
     mean = LOGICS["mean"]
     torch.testing.assert_close(mean.conjoin(values), values.mean(1))
     torch.testing.assert_close(mean.disjoin(values), values.mean(1))
     assert torch.equal(mean.negate(values), values)
 
 
-def test_a_logic_blind_model_takes_not_and_for_or() -> None:
+def test_a_logic_blind_model_treats_and_like_or_and_ignores_not() -> None:
     model = small_model(logic="mean")
     plans = [negated(op, [atom(2), atom(3, 1)]) for op in (Op.AND, Op.OR)]
     with torch.no_grad():

@@ -10,7 +10,7 @@ from nqe.model.linear_by_role import linear_by_role
 
 
 @pytest.mark.parametrize("entity_count", [0, 2, 3])
-def test_each_role_goes_through_its_own_map(entity_count: int) -> None:
+def test_each_role_has_its_own_map(entity_count: int) -> None:
     elements = random(3, 4)
     maps = [random(5, 4), random(5), random(5, 4).detach().neg().requires_grad_(), random(5)]
     mapped = linear_by_role(elements, entity_count, *maps)

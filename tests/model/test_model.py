@@ -219,14 +219,16 @@ OUT_OF_RANGE = {
 
 
 @every_kind
-@pytest.mark.parametrize(("column", "number", "told"), OUT_OF_RANGE.values(), ids=OUT_OF_RANGE)
+@pytest.mark.parametrize(("column", "number", "message"), OUT_OF_RANGE.values(), ids=OUT_OF_RANGE)
 def test_numbers_that_a_model_does_not_have_are_refused(
-    kind: str, column: str, number: int, told: str
+    kind: str, column: str, number: int, message: str
 ) -> None:
     model, table = model_of(kind), StepTable.of([atom(4)])
     values = getattr(table, column).copy()
     values[-1] = number
     wrong = replace(table, **{column: values})
     for use in (model.encode, model.compare):
-        with pytest.raises(NqeError, match=f"{told}.* use queries and a model of the same graph"):
+        with pytest.raises(
+            NqeError, match=f"{message}.* use queries and a model of the same graph"
+        ):
             use(wrong)

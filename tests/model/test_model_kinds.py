@@ -44,6 +44,6 @@ def test_a_kind_of_ones_own_is_trained_saved_evaluated_and_asked(
     model = load(trained.folder)
     assert isinstance(model, BagModel)
     nqe.predict_links(EmbeddingRunner(model), dataset)
-    answerer = nqe.Answerer(model, dataset)
+    answerer = nqe.Answerer(dataset, model)
     for mode in ("embedding", "hybrid"):
         assert len(answerer.answer("?x: road(?x, town3) and not road(town1, ?x)", mode, top=3)) == 3

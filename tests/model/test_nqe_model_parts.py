@@ -1,4 +1,4 @@
-"""Encoders and logics of one's own: one class, one entry in a table."""
+"""NQE models with a registered encoder and logic of one's own."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from nqe.training.loss import SoftmaxLoss, Targets
 
 
 class MeanEncoder(Encoder):
-    """The mean of a fact's elements through a linear map and a sigmoid."""
+    """Passes the mean of a fact's elements through a linear map and a sigmoid."""
 
     def __init__(self, settings: ModelSettings) -> None:
         super().__init__()
@@ -60,33 +60,33 @@ class Hamacher:
 
 
 @pytest.fixture
-def own_model(monkeypatch: pytest.MonkeyPatch) -> NQEModel:
+def custom_model(monkeypatch: pytest.MonkeyPatch) -> NQEModel:
     monkeypatch.setitem(ENCODERS, "mean", MeanEncoder)
     monkeypatch.setitem(LOGICS, "hamacher", Hamacher())
     settings = small_settings(encoder="mean", logic="hamacher")
     return NQEModel(settings, ENTITY_COUNT, RELATION_COUNT)
 
 
-def test_an_own_encoder_and_logic_make_vectors(own_model: NQEModel) -> None:
+def test_a_registered_encoder_and_logic_compute_the_vectors(custom_model: NQEModel) -> None:
     atoms = [atom(2), atom(4, 2), atom(3, 1)]
     plans = [*atoms, negated(Op.AND, atoms), negated(Op.OR, atoms)]
     with torch.no_grad():
-        vectors = own_model.encode(StepTable.of(plans))
-        alone = torch.cat([own_model.encode(StepTable.of([plan])) for plan in plans])
+        vectors = custom_model.encode(StepTable.of(plans))
+        alone = torch.cat([custom_model.encode(StepTable.of([plan])) for plan in plans])
         first, second, third = vectors[:3]
     torch.testing.assert_close(vectors, alone)
     pair = 1 / (1 / first + 1 / second - 1)
     torch.testing.assert_close(vectors[3], 1 - 1 / (1 / pair + 1 / third - 1))
 
 
-def test_an_own_encoder_learns(own_model: NQEModel) -> None:
+def test_a_registered_encoder_learns(custom_model: NQEModel) -> None:
     plans = StepTable.of([atom(2), atom(4, 2), negated(Op.OR, [atom(3), atom(2, 1)])])
     loss = SoftmaxLoss(0.1, ENTITY_COUNT)
     targets = Targets(torch.arange(3), torch.tensor([5, 1, 2]), torch.ones(3, dtype=torch.long))
-    optimizer = torch.optim.Adam(own_model.parameters(), lr=0.05)
+    optimizer = torch.optim.Adam(custom_model.parameters(), lr=0.05)
     losses = []
     for _ in range(30):
-        value = loss(own_model.compare(plans), targets)
+        value = loss(custom_model.compare(plans), targets)
         optimizer.zero_grad()
         value.backward()
         optimizer.step()
@@ -94,18 +94,18 @@ def test_an_own_encoder_learns(own_model: NQEModel) -> None:
     assert losses[-1] < losses[0] / 1.5
 
 
-def test_an_own_encoder_is_saved_and_loaded_by_its_name(
-    own_model: NQEModel, tmp_path: Path
+def test_a_registered_encoder_is_saved_and_loaded_by_its_name(
+    custom_model: NQEModel, tmp_path: Path
 ) -> None:
-    save_pretrained(own_model, tmp_path / "model")
+    save_pretrained(custom_model, tmp_path / "model")
     loaded = from_pretrained(tmp_path / "model", "cpu")
     plans = StepTable.of([atom(2), atom(4, 2)])
     assert isinstance(loaded, NQEModel)
     assert isinstance(loaded.encoder, MeanEncoder)
-    assert torch.equal(loaded.encode(plans), own_model.eval().encode(plans))
+    assert torch.equal(loaded.encode(plans), custom_model.eval().encode(plans))
 
 
-def test_an_unknown_name_is_told_with_those_there_are() -> None:
+def test_an_unknown_name_is_refused_with_the_known_ones() -> None:
     with pytest.raises(NqeError, match="unknown logic 'fuzzy'; choose one of product, godel, luka"):
         NQEModel(small_settings(logic="fuzzy"), 3, 2)
     with pytest.raises(NqeError, match="unknown encoder 'mean'; choose one of transformer"):
@@ -114,6 +114,6 @@ def test_an_unknown_name_is_told_with_those_there_are() -> None:
         NQEModel(small_settings(score="cosine"), 3, 2)
 
 
-def test_an_encoder_without_a_forward_says_so() -> None:
+def test_an_encoder_without_a_forward_method_raises() -> None:
     with pytest.raises(NotImplementedError):
         Encoder()(torch.zeros(0, 8), torch.zeros(0, 8), None)

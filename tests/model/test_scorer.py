@@ -1,4 +1,4 @@
-"""Scores: both ways to compare a query with an entity."""
+"""Scores: the paper's dot product and the centred score."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ def scores(model: Model, entities: Tensor | slice | None = None) -> Tensor:
         return model.score(QUERIES, model.entity_block(entities))
 
 
-def test_the_dot_score_is_the_papers_product_with_the_entity_table() -> None:
+def test_the_dot_score_is_the_product_with_the_entity_table() -> None:
     model = small_model(score="dot")
     table = fuzzy(model.entities.weights, model.settings.steepness)
     torch.testing.assert_close(scores(model), (QUERIES @ table.T).detach())
 
 
-def test_the_centred_score_is_about_a_half_with_a_bias_an_entity() -> None:
+def test_the_centred_score_subtracts_a_half_and_adds_a_bias_per_entity() -> None:
     model = small_model(score="centred")
     table = fuzzy(model.entities.weights, model.settings.steepness)
     product = (QUERIES - 0.5) @ (table - 0.5).T
@@ -36,7 +36,7 @@ def test_the_centred_score_is_about_a_half_with_a_bias_an_entity() -> None:
     torch.testing.assert_close(scores(model), expected.detach())
 
 
-def test_both_scores_differ_by_a_term_of_the_query_and_a_term_of_the_entity() -> None:
+def test_the_scores_differ_by_one_term_per_query_and_one_term_per_entity() -> None:
     dot, centred = small_model(score="dot"), small_model(score="centred")
     temperature = float(centred.scorer.temperature.detach())
     difference = scores(centred) / temperature - scores(dot)
@@ -48,7 +48,7 @@ def test_both_scores_differ_by_a_term_of_the_query_and_a_term_of_the_entity() ->
     torch.testing.assert_close(difference, expected, atol=1e-5, rtol=0)
 
 
-def test_a_temperature_is_where_learning_begins() -> None:
+def test_the_temperature_in_the_settings_is_the_initial_value() -> None:
     model = NQEModel(ModelSettings(width=8, heads=2, temperature=7.0), 3, 2)
     assert float(model.scorer.temperature.detach()) == 7
     assert model.scorer.temperature.requires_grad
@@ -56,28 +56,28 @@ def test_a_temperature_is_where_learning_begins() -> None:
 
 
 @by_score
-def test_some_entities_have_the_scores_they_have_among_all(score: str) -> None:
+def test_chosen_entities_have_the_scores_they_have_among_all(score: str) -> None:
     model = small_model(score=score)
-    every = scores(model)
-    some = torch.tensor([4, 0, 9, 4])
-    torch.testing.assert_close(scores(model, slice(2, 7)), every[:, 2:7])
-    torch.testing.assert_close(scores(model, some), every[:, some])
+    all_scores = scores(model)
+    chosen = torch.tensor([4, 0, 9, 4])
+    torch.testing.assert_close(scores(model, slice(2, 7)), all_scores[:, 2:7])
+    torch.testing.assert_close(scores(model, chosen), all_scores[:, chosen])
 
 
 @by_score
 @pytest.mark.parametrize("entities", [None, torch.tensor([7, 2, 11])], ids=["all", "some"])
-def test_the_quick_way_to_compare_has_the_same_scores_and_gradients(
+def test_comparing_in_one_operation_has_the_same_scores_and_gradients(
     score: str, entities: Tensor | None
 ) -> None:
     model = small_model(score=score).double()
     plans = StepTable.of([atom(2), atom(4, 3), atom(3, shift=2)])
     weight = torch.linspace(-1, 1, 3 * (ENTITY_COUNT if entities is None else 3)).view(3, -1)
-    plain = model.score(model.encode(plans), model.entity_block(entities))
-    quick = model.compare(plans, entities).scores()
-    torch.testing.assert_close(plain, quick)
-    of_plain, of_quick = (
+    separate = model.score(model.encode(plans), model.entity_block(entities))
+    compared = model.compare(plans, entities).scores()
+    torch.testing.assert_close(separate, compared)
+    of_separate, of_compared = (
         torch.autograd.grad((one * weight).sum(), list(model.parameters()))
-        for one in (plain, quick)
+        for one in (separate, compared)
     )
-    for one, other in zip(of_plain, of_quick, strict=True):
+    for one, other in zip(of_separate, of_compared, strict=True):
         torch.testing.assert_close(one, other)

@@ -26,7 +26,7 @@ def test_every_step_has_the_same_set_in_a_batch_as_alone(
     for query, result in zip(batch, results, strict=True):
         alone = execute(query, graph)
         for one, other in zip(alone.sets, result.sets, strict=True):
-            assert np.array_equal(one.listed(len(ENTITIES)), other.listed(len(ENTITIES)))
+            assert np.array_equal(one.to_array(len(ENTITIES)), other.to_array(len(ENTITIES)))
 
 
 def test_no_queries_have_no_results() -> None:

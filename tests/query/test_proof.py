@@ -20,7 +20,7 @@ def test_the_facts_of_a_proof_suffice_for_the_answer(facts: list[Fact], query: Q
     result = execute(query, graph)
     for entity in result.answers.tolist():
         rows = sorted(set(result.proof(entity).rows))
-        alone = Graph(graph.vocabulary, graph.facts.take(np.array(rows)).canonical())
+        alone = Graph(graph.vocabulary, graph.facts.take(np.array(rows)).to_canonical())
         assert entity in execute(result.plan, alone).sets[-1]
 
 

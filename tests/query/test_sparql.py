@@ -17,11 +17,11 @@ from nqe.query.shapes import parse_shape
 from nqe.query.sparql import write_sparql
 from nqe.readers import read
 from nqe.sampling import Walker
-from nqe.writers.rdf import ENTITY, annotation_lines, statement_lines
+from nqe.writers.rdf import ENTITY, list_annotation_lines, list_statement_lines
 
 pyoxigraph = pytest.importorskip("pyoxigraph", reason="pyoxigraph, the second engine, is missing")
 
-LINES = {"wikidata": statement_lines, "rdf12": annotation_lines}
+LINES = {"wikidata": list_statement_lines, "rdf12": list_annotation_lines}
 QUERIES_PER_SHAPE = 26
 # The second engine takes seconds for a negation over steps with a thousand entities.
 LARGEST_SET = 400

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from nqe.errors import InputError
 from nqe.graph import Fact
-from nqe.readers.nary_facts import _from_json
+from nqe.readers.nary_facts import parse_json
 
 values = st.text("abc", min_size=1, max_size=2)
 
@@ -66,18 +66,18 @@ def test_a_role_ending_in_h_alone_marks_nothing(read_content: ReadContent) -> No
     ),
     st.randoms(),
 )
-def test_every_value_of_a_line_stands_in_its_fact_whatever_the_order_of_roles(
+def test_every_value_of_a_line_is_in_its_fact_in_any_order_of_roles(
     roles: dict[str, list[str]], rng: Any
 ) -> None:
-    fact = _from_json(json.dumps(roles))
     if sum(map(len, roles.values())) < 2:
-        assert not isinstance(fact, Fact)
+        with pytest.raises(InputError, match="but a fact has 2 or more"):
+            parse_json(json.dumps(roles))
         return
-    assert isinstance(fact, Fact)
+    fact = parse_json(json.dumps(roles))
     held = sorted([fact.subject, fact.object, *(value for _, value in fact.qualifiers)])
     assert held == sorted(value for listed in roles.values() for value in listed)
     mixed = dict(rng.sample(list(roles.items()), len(roles)))
-    assert _from_json(json.dumps(mixed)) == fact
+    assert parse_json(json.dumps(mixed)) == fact
 
 
 def test_of_several_marked_triples_the_first_by_name_is_the_main_one(
@@ -96,22 +96,24 @@ def test_a_pair_equal_to_the_main_one_stays_a_qualifier(read_content: ReadConten
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "message"),
     [
         ("rel\ta", "facts:2: 1 tab-separated entities .*; add them or drop the line"),
         ("rel", "facts:2: 0 tab-separated entities"),
         ("rel\ta\t\tb", "facts:2: an empty column; fill it or drop the line"),
     ],
 )
-def test_a_wrong_line_of_columns_is_told(read_content: ReadContent, line: str, told: str) -> None:
-    with pytest.raises(InputError, match=told):
+def test_a_wrong_line_of_columns_is_reported(
+    read_content: ReadContent, line: str, message: str
+) -> None:
+    with pytest.raises(InputError, match=message):
         read_content(f"rel\ta\tb\n{line}\n", format="nary")
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "message"),
     [
-        ('{"a": 1, "b"', r"facts:2: not JSON \(.*\); write one object a line"),
+        ('{"a": 1, "b"', r"facts:2: not JSON \(.*\); write one object per line"),
         ("[1, 2]", "facts:2: not a JSON object; write roles and their values"),
         ('{"a": null, "b": "x"}', "facts:2: role 'a' holds None; give texts"),
         ('{"a": true, "b": "x"}', "facts:2: role 'a' holds True"),
@@ -124,6 +126,8 @@ def test_a_wrong_line_of_columns_is_told(read_content: ReadContent, line: str, t
         ('{"subject": "a", "relation": "r", "predicate": "p", "object": "c"}', "two values for"),
     ],
 )
-def test_a_wrong_line_of_json_is_told(read_content: ReadContent, line: str, told: str) -> None:
-    with pytest.raises(InputError, match=told):
+def test_a_wrong_line_of_json_is_reported(
+    read_content: ReadContent, line: str, message: str
+) -> None:
+    with pytest.raises(InputError, match=message):
         read_content(f'{{"a": "x", "b": "y"}}\n{line}\n')

@@ -1,4 +1,4 @@
-"""One-hop queries made by array operations, against facts looked at one by one."""
+"""One-hop queries made by array operations, compared with a loop over the facts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from strategies import small_facts, small_graphs
 
 from nqe.graph import Dataset, Fact, Graph, Pattern
-from nqe.graph.fact_columns import Facts, empty
+from nqe.graph.fact_columns import Facts
 from nqe.model import new_model
 from nqe.query.plan import Op, Plan
 from nqe.sampling.one_hop import closed_queries, link_queries, open_queries
@@ -21,8 +21,8 @@ from nqe.settings import ModelSettings
 
 Key = tuple[object, ...]
 Answers = dict[Key, set[int]]
-# One attribute, and often the whole pair, more than once.
-TWINS = Graph.of(
+# The same attribute, and often the same pair, occurs more than once.
+REPEATED = Graph.of(
     [
         Fact("a", "r", "b", (("q", "c"), ("q", "c"))),
         Fact("a", "r", "b", (("q", "c"), ("q", "d"))),
@@ -31,7 +31,7 @@ TWINS = Graph.of(
         Fact("a", "r", "b"),
     ]
 )
-graphs = st.one_of(small_graphs, st.just(TWINS))
+graphs = st.one_of(small_graphs, st.just(REPEATED))
 
 
 def pattern_of(plan: Plan) -> Pattern:
@@ -41,7 +41,7 @@ def pattern_of(plan: Plan) -> Pattern:
 
 
 def key_of(pattern: Pattern) -> Key:
-    """What a query says, whatever the order of its qualifiers."""
+    """Return a key that does not depend on the order of qualifiers."""
     values = pattern.slots[2:]
     pairs = Counter(zip(pattern.attributes, values, strict=True))
     asked = pattern.attributes[pattern.asked - 2] if pattern.asked >= 2 else -1
@@ -49,8 +49,8 @@ def key_of(pattern: Pattern) -> Key:
     return (*main, frozenset(pairs.items()), pattern.closed)
 
 
-def asked_of_every_fact(facts: Facts) -> Answers:
-    """Each fact with each of its entities taken out: what is left, and the entities."""
+def ask_every_slot(facts: Facts) -> Answers:
+    """Remove each entity of each fact in turn; return the removed entities by what is left."""
     found: Answers = defaultdict(set)
     for row in range(len(facts)):
         subject, relation, object_, pairs = facts.row(row)
@@ -63,8 +63,8 @@ def asked_of_every_fact(facts: Facts) -> Answers:
     return found
 
 
-def listed(table: QueryTable, column: str) -> Answers:
-    """The answers of each query of a table; none of its queries is there twice."""
+def answers_by_key(table: QueryTable, column: str) -> Answers:
+    """Return the answers of each query of a table; no query occurs twice."""
     ragged = getattr(table, column)
     keys = [key_of(pattern_of(table.plans.plan(row))) for row in range(len(table))]
     assert len(set(keys)) == len(keys)
@@ -82,16 +82,16 @@ def check_well_formed(table: QueryTable) -> None:
     for row in range(len(table)):
         (step,) = table.plans.plan(row).steps
         assert step.op == Op.PROJECTION
-        assert step.asked <= 2  # an asked value comes first of the qualifiers
+        assert step.asked <= 2  # an asked value is the first of the qualifiers
         assert [place for place, slot in enumerate(step.slots) if slot is None] == [step.asked]
 
 
 @given(graph=graphs)
-def test_closed_queries_are_every_slot_of_every_fact_with_all_answers(graph: Graph) -> None:
+def test_closed_queries_ask_for_every_slot_of_every_fact_with_all_answers(graph: Graph) -> None:
     table = closed_queries(graph.facts)
     check_well_formed(table)
     assert not len(table.hard.values)
-    assert listed(table, "easy") == asked_of_every_fact(graph.facts)
+    assert answers_by_key(table, "easy") == ask_every_slot(graph.facts)
 
 
 @given(graph=graphs)
@@ -101,7 +101,7 @@ def test_the_answers_of_closed_queries_are_those_of_the_exact_engine(graph: Grap
         pattern = pattern_of(table.plans.plan(row))
         assert pattern.closed
         assert (
-            graph.answers(pattern).listed(graph.entity_count).tolist() == table.easy[row].tolist()
+            graph.answers(pattern).to_array(graph.entity_count).tolist() == table.easy[row].tolist()
         )
 
 
@@ -119,14 +119,14 @@ def test_the_answers_of_open_queries_are_those_of_the_exact_engine(graph: Graph,
         assert answers
 
 
-def test_open_queries_ask_for_any_slot_and_leave_out_any_qualifiers() -> None:
+def test_open_queries_ask_for_random_slots_and_have_random_qualifiers() -> None:
     graph = Graph.of([Fact("a", "r", "b", (("p", "c"), ("q", "d")))])
     table = open_queries(graph, 400, np.random.default_rng(1))
     counts = Counter(
         (pattern.asked, len(pattern.attributes))
         for pattern in (pattern_of(table.plans.plan(row)) for row in range(len(table)))
     )
-    # An asked value needs a qualifier.
+    # A value can be asked for only if there is a qualifier.
     assert set(counts) == {(0, 0), (1, 0), (0, 1), (1, 1), (2, 1), (0, 2), (1, 2), (2, 2)}
     sizes = Counter(size for (_, size), count in counts.items() for _ in range(count))
     assert sizes[1] == pytest.approx(200, abs=40)
@@ -134,9 +134,9 @@ def test_open_queries_ask_for_any_slot_and_leave_out_any_qualifiers() -> None:
     assert counts[2, 2] == pytest.approx(50, abs=20)
 
 
-def test_open_queries_are_the_same_for_a_seed() -> None:
+def test_the_same_seed_draws_the_same_open_queries() -> None:
     first, second, other = (
-        open_queries(TWINS, 30, np.random.default_rng(seed)) for seed in (5, 5, 6)
+        open_queries(REPEATED, 30, np.random.default_rng(seed)) for seed in (5, 5, 6)
     )
     assert first.plans == second.plans
     assert first.plans != other.plans
@@ -148,33 +148,33 @@ splits = st.tuples(
 
 
 @given(both=splits)
-def test_link_queries_ask_for_every_slot_of_some_facts_with_all_others_as_easy(
+def test_link_queries_ask_for_every_slot_of_some_facts_and_other_answers_are_easy(
     both: tuple[list[Fact], list[Fact]],
 ) -> None:
     test, train = both
     dataset = Dataset.of({"test": test, "train": train})
     table = link_queries(dataset.splits["test"], dataset.graph)
     check_well_formed(table)
-    hard = asked_of_every_fact(dataset.splits["test"])
-    every = asked_of_every_fact(dataset.graph.facts)
-    assert listed(table, "hard") == hard
-    assert listed(table, "easy") == {key: every[key] - mine for key, mine in hard.items()}
+    hard = ask_every_slot(dataset.splits["test"])
+    every = ask_every_slot(dataset.graph.facts)
+    assert answers_by_key(table, "hard") == hard
+    assert answers_by_key(table, "easy") == {key: every[key] - own for key, own in hard.items()}
 
 
-def test_link_queries_without_other_facts_have_hard_answers_alone() -> None:
-    table = link_queries(TWINS.facts, Graph(TWINS.vocabulary, empty()))
-    assert listed(table, "hard") == asked_of_every_fact(TWINS.facts)
+def test_link_queries_without_other_facts_have_only_hard_answers() -> None:
+    table = link_queries(REPEATED.facts, Graph(REPEATED.vocabulary, Facts.empty()))
+    assert answers_by_key(table, "hard") == ask_every_slot(REPEATED.facts)
     assert not len(table.easy.values)
 
 
 def test_no_facts_give_no_queries() -> None:
-    nothing = Graph(TWINS.vocabulary, empty())
+    nothing = Graph(REPEATED.vocabulary, Facts.empty())
     rng = np.random.default_rng(0)
     for table in (
         closed_queries(nothing.facts),
-        link_queries(nothing.facts, TWINS),
+        link_queries(nothing.facts, REPEATED),
         open_queries(nothing, 5, rng),
-        open_queries(TWINS, 0, rng),
+        open_queries(REPEATED, 0, rng),
     ):
         assert len(table) == 0
         assert len(table.plans.plan_start) == 1
@@ -182,7 +182,7 @@ def test_no_facts_give_no_queries() -> None:
 
 @given(graph=graphs)
 @settings(max_examples=20)
-def test_a_table_of_one_hop_queries_is_ready_for_a_model(graph: Graph) -> None:
+def test_a_model_can_encode_a_table_of_one_hop_queries(graph: Graph) -> None:
     table = closed_queries(graph.facts)
     small = ModelSettings(width=4, layers=1, heads=1, feed_forward=4)
     model = new_model(small, graph.entity_count, graph.relation_count)

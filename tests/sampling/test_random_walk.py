@@ -1,4 +1,4 @@
-"""Walks: the query drawn has the shape asked for, and answers."""
+"""Random walks: the query has the wanted shape and kind of atoms, and answers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def atlas() -> Graph:
 
 @pytest.mark.parametrize("match", ["open", "closed"])
 @pytest.mark.parametrize("name", SHAPES)
-def test_a_drawn_query_has_the_shape_and_the_kind_of_atoms_asked_for(
+def test_a_query_has_the_wanted_shape_and_kind_of_atoms(
     name: str, match: str, atlas: Graph
 ) -> None:
     walker = Walker(atlas, match)
@@ -53,7 +53,7 @@ def test_the_same_seed_draws_the_same_query(atlas: Graph) -> None:
     assert plans[0] == plans[1]
 
 
-def test_only_the_slots_allowed_are_asked(atlas: Graph) -> None:
+def test_only_allowed_slots_are_asked_for(atlas: Graph) -> None:
     walker = Walker(atlas, asked_slots=frozenset({"object"}))
     plan = walker.draw(parse_shape("3p"), np.random.default_rng(1))
     assert plan is not None

@@ -1,4 +1,4 @@
-"""Sampled query sets, recomputed by enumeration; seeds, workers, quotas and refusals."""
+"""Sampled query sets: answers compared with enumeration, seeds, workers, counts and errors."""
 
 from __future__ import annotations
 
@@ -17,9 +17,17 @@ from nqe.errors import NqeError, StorageError
 from nqe.graph import Dataset, Fact, Graph
 from nqe.graph.pattern import Kind
 from nqe.graph.ragged import Ragged
-from nqe.query import SHAPES, Plan, bind, execute
+from nqe.query import SHAPES, Plan, execute
 from nqe.query.plan import Op
-from nqe.sampling import QuerySet, load_queries, preset, read_queries, sample, save_queries, worker
+from nqe.sampling import (
+    QuerySet,
+    choose_preset,
+    load_queries,
+    read_queries,
+    sample,
+    save_queries,
+    worker,
+)
 from nqe.sampling.signature import repeats_itself, signature_of
 from nqe.settings import SamplingSettings
 
@@ -40,7 +48,7 @@ def sampled(atlas: Dataset) -> QuerySet:
 
 
 def least_missing(plan: Plan, number: int, entity: int, full: Graph, known: Graph) -> float:
-    """The least cost of a proof, by trying every fact and every value: SEMANTICS, to the letter."""
+    """Find the least cost of a proof by trying every fact and every value."""
     step = plan.steps[number]
     match step.op:
         case Op.AND:
@@ -87,7 +95,7 @@ def test_easy_hard_and_missing_links_are_those_of_enumeration(
     dataset = Dataset.of(facts)
     wanted = SamplingSettings(shapes=(shape,), train=2, valid=2, test=2, match=match, seed=seed)
     with pytest.MonkeyPatch.context() as patch:
-        # Small graphs are soon exhausted; long blocks would only try in vain.
+        # Small graphs have few queries, so small blocks are enough.
         patch.setattr(worker, "WALKS", 40)
         try:
             queries = sample(dataset, wanted, workers=1)
@@ -111,7 +119,7 @@ def test_easy_hard_and_missing_links_are_those_of_enumeration(
             assert table.missing[row].tolist() == links
 
 
-def test_every_shape_gets_what_was_asked_for_with_hard_answers(sampled: QuerySet) -> None:
+def test_every_shape_has_the_wanted_number_of_queries_with_hard_answers(sampled: QuerySet) -> None:
     for split, count in (("train", 40), ("valid", 10), ("test", 10)):
         table = sampled.splits[split]
         assert {name: table.shape.count(name) for name in SHAPES} == dict.fromkeys(SHAPES, count)
@@ -121,7 +129,7 @@ def test_every_shape_gets_what_was_asked_for_with_hard_answers(sampled: QuerySet
         )
 
 
-def test_validation_and_test_share_no_query_and_none_repeats(sampled: QuerySet) -> None:
+def test_validation_and_test_share_no_query_and_no_query_occurs_twice(sampled: QuerySet) -> None:
     signatures = {
         split: [signature_of(table.plans.plan(row)) for row in range(len(table))]
         for split, table in sampled.splits.items()
@@ -135,7 +143,7 @@ def test_validation_and_test_share_no_query_and_none_repeats(sampled: QuerySet) 
     }
 
 
-def test_negations_change_something_and_nothing_is_said_twice(
+def test_negations_change_something_and_no_atom_occurs_twice(
     sampled: QuerySet, atlas: Dataset
 ) -> None:
     table = sampled.splits["test"]
@@ -153,9 +161,7 @@ def test_negations_change_something_and_nothing_is_said_twice(
                 assert len(kept.members) > len((kept & sets[negated[0]]).members)
 
 
-def test_files_are_the_same_to_the_byte_whatever_the_workers(
-    atlas: Dataset, tmp_path: Path
-) -> None:
+def test_files_are_identical_for_any_number_of_workers(atlas: Dataset, tmp_path: Path) -> None:
     for workers in (1, 2):
         save_queries(sample(atlas, FEW, workers=workers), tmp_path / str(workers))
     for name in ("train.parquet", "valid.parquet", "test.parquet", "manifest.json"):
@@ -173,7 +179,7 @@ def test_another_seed_draws_other_queries(atlas: Dataset) -> None:
     ]
 
 
-def test_what_is_saved_reads_as_it_was(sampled: QuerySet, tmp_path: Path) -> None:
+def test_what_is_saved_is_loaded_again(sampled: QuerySet, tmp_path: Path) -> None:
     save_queries(sampled, tmp_path / "queries")
     for split, table in sampled.splits.items():
         read = load_queries(tmp_path / "queries", split)
@@ -186,7 +192,9 @@ def test_what_is_saved_reads_as_it_was(sampled: QuerySet, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("part", ["easy", "relation", "filler"])
-def test_a_negative_number_is_told_as_damage(sampled: QuerySet, tmp_path: Path, part: str) -> None:
+def test_a_negative_number_is_reported_as_damage(
+    sampled: QuerySet, tmp_path: Path, part: str
+) -> None:
     table = sampled.splits["train"].take(np.arange(3))
     plans = table.plans
     place = {
@@ -206,8 +214,10 @@ def test_a_negative_number_is_told_as_damage(sampled: QuerySet, tmp_path: Path, 
         load_queries(tmp_path / "queries", "train")
 
 
-def test_object_slots_alone_are_asked_in_the_preset_of_starqe(atlas: Dataset) -> None:
-    wanted = SamplingSettings(**{**vars(preset("wd50k-qe")), "train": 5, "valid": 2, "test": 2})
+def test_the_preset_of_starqe_asks_only_for_objects(atlas: Dataset) -> None:
+    wanted = SamplingSettings(
+        **{**vars(choose_preset("wd50k-qe")), "train": 5, "valid": 2, "test": 2}
+    )
     queries = sample(atlas, wanted, workers=1)
     for table in queries.splits.values():
         for row in range(len(table)):
@@ -218,7 +228,7 @@ def test_object_slots_alone_are_asked_in_the_preset_of_starqe(atlas: Dataset) ->
             assert {place for step in atoms for place in step.filled} <= {0}
 
 
-def test_training_answers_beyond_the_cap_are_sampled_and_evaluation_keeps_all(
+def test_training_queries_keep_some_answers_and_evaluation_queries_keep_all(
     atlas: Dataset,
 ) -> None:
     wanted = SamplingSettings(shapes=("1p", "2p"), train=60, valid=0, test=20, train_answers=3)
@@ -246,7 +256,7 @@ def test_balanced_queries_have_more_missing_links(atlas: Dataset) -> None:
     assert shares("missing") > shares("none")
 
 
-def test_drawing_by_relation_shows_more_relations(atlas: Dataset) -> None:
+def test_drawing_by_relation_gives_more_different_relations(atlas: Dataset) -> None:
     def relations(draw: str) -> int:
         wanted = SamplingSettings(shapes=("1p",), train=60, valid=0, test=0, draw=draw)
         plans = sample(atlas, wanted, workers=1).splits["train"].plans
@@ -271,7 +281,7 @@ def test_drawing_by_relation_shows_more_relations(atlas: Dataset) -> None:
         ),
     ],
 )
-def test_what_cannot_be_sampled_is_told_in_one_sentence(
+def test_what_cannot_be_sampled_is_an_error_in_one_sentence(
     facts: dict[str, list[Fact]], wanted: dict[str, object], message: str
 ) -> None:
     with pytest.raises(NqeError, match=message):
@@ -290,24 +300,15 @@ def test_an_unknown_setting_lists_the_known_ones(name: str) -> None:
         SamplingSettings(**{name: "wild"})
 
 
-def test_the_order_of_parts_does_not_make_another_query(atlas: Dataset) -> None:
-    one = bind("?x: borders(?x, France) and speaks(?x, German)", atlas.vocabulary)
-    other = bind("?x: speaks(?x, German) and borders(?x, France)", atlas.vocabulary)
-    assert signature_of(one) == signature_of(other)
-    assert signature_of(one) != signature_of(bind("?x: borders(?x, France)", atlas.vocabulary))
-    assert repeats_itself(bind("?x: borders(?x, France) and borders(?x, France)", atlas.vocabulary))
-
-
-def test_validation_and_test_are_drawn_alike(atlas: Dataset) -> None:
-    """Neither may choose first: the split of a formula depends on the formula alone."""
+def test_a_formula_belongs_to_validation_or_to_test_for_all_seeds(atlas: Dataset) -> None:
     wanted = SamplingSettings(shapes=("2p",), train=0, valid=20, test=40)
     alone = SamplingSettings(shapes=("2p",), train=0, valid=20, test=40, seed=7)
     first, other = (sample(atlas, one, workers=1).splits for one in (wanted, alone))
-    of_first = {signature_of(first["valid"].plans.plan(row)) for row in range(20)}
-    of_other = {signature_of(other["test"].plans.plan(row)) for row in range(40)}
-    assert not of_first & of_other
+    valid_of_first = {signature_of(first["valid"].plans.plan(row)) for row in range(20)}
+    test_of_other = {signature_of(other["test"].plans.plan(row)) for row in range(40)}
+    assert not valid_of_first & test_of_other
 
 
-def test_balancing_starves_no_shape(atlas: Dataset) -> None:
+def test_balancing_still_gives_the_wanted_number_of_queries(atlas: Dataset) -> None:
     wanted = SamplingSettings(shapes=("2u", "2in"), train=0, valid=0, test=8, balance="missing")
     assert sample(atlas, wanted, workers=1).splits["test"].shape == ("2u",) * 8 + ("2in",) * 8

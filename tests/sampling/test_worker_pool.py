@@ -17,8 +17,8 @@ from nqe.sampling.worker_pool import (
     SpawnedPool,
     WorkerLost,
     WorkerPool,
+    open_background_pool,
     open_pool,
-    open_spawned_pool,
 )
 from nqe.settings import SamplingSettings
 
@@ -35,7 +35,7 @@ def worker() -> Worker:
 
 @pytest.fixture(scope="module")
 def spawned() -> Iterator[WorkerPool]:
-    with open_spawned_pool(DATASET, SETTINGS, 2) as pool:
+    with open_background_pool(DATASET, SETTINGS, 2) as pool:
         yield pool
 
 
@@ -86,4 +86,4 @@ def test_a_process_that_is_killed_is_reported() -> None:
         list(pool.map(TASKS))
     with pytest.raises(WorkerLost, match="run it again"):
         pool.submit(TASKS[0])
-    pool.close()
+    pool.close(wait=False)

@@ -1,13 +1,13 @@
-"""Query sets of others, in and out: the published NQE JSON, and Query2Box's and BetaE's pickles."""
+"""Query files of other programs: the NQE paper's JSON, and pickles of Query2Box and BetaE."""
 
-from nqe.sampling.exchange.betae_writer import write_nested
-from nqe.sampling.exchange.nqe_json import read_published, write_published
-from nqe.sampling.exchange.tuple_queries import read_nested, with_missing_links
+from nqe.sampling.exchange.betae_writer import write_betae
+from nqe.sampling.exchange.nqe_json import read_nqe_json, write_nqe_json
+from nqe.sampling.exchange.tuple_queries import add_missing_links, read_tuple_queries
 
 __all__ = [
-    "read_nested",
-    "read_published",
-    "with_missing_links",
-    "write_nested",
-    "write_published",
+    "add_missing_links",
+    "read_nqe_json",
+    "read_tuple_queries",
+    "write_betae",
+    "write_nqe_json",
 ]

@@ -1,9 +1,9 @@
-"""Folders of BetaE: {split}-queries.pkl by structure, and {split}-easy/hard-answers.pkl.
+"""Reads folders of BetaE: {split}-queries.pkl by structure, and {split}-easy/hard-answers.pkl.
 
-The files as published by its authors: `id2ent.pkl` and `id2rel.pkl` name the numbers,
-`train-queries.pkl` is {structure: set of queries} and `train-answers.pkl` {query: set of
+These are the files that its authors published: `id2ent.pkl` and `id2rel.pkl` name the numbers,
+`train-queries.pkl` is {structure: set of queries} and `train-answers.pkl` is {query: set of
 entities}; validation and test have `easy` answers, A(F) ∩ A(K), and `hard` ones, A(F) \\ A(K).
-`train.txt`, `valid.txt` and `test.txt`, where they are, hold the graph as numbers.
+`train.txt`, `valid.txt` and `test.txt`, if they exist, contain the graph as numbers.
 """
 
 from __future__ import annotations
@@ -15,25 +15,25 @@ from typing import Any
 from nqe.errors import InputError
 from nqe.graph.dataset import SPLITS
 from nqe.sampling.exchange.tuple_files import (
-    NestedFolder,
-    Task,
-    answers_of,
+    StructureQueries,
+    TupleFolder,
     load_dict,
-    names_of,
-    structure,
+    look_up_answers,
+    parse_structure,
+    read_names,
 )
-from nqe.sampling.exchange.tuple_structures import Nested
+from nqe.sampling.exchange.tuple_structures import NestedTuple
 
 
-def read_betae(folder: Path) -> NestedFolder:
-    """Everything in the folder."""
-    vocabulary, numbers = names_of(folder / "id2ent.pkl", folder / "id2rel.pkl")
-    tasks = [task for split in SPLITS for task in _tasks(folder, split)]
+def read_betae(folder: Path) -> TupleFolder:
+    """Read a whole folder."""
+    vocabulary, numbers = read_names(folder / "id2ent.pkl", folder / "id2rel.pkl")
+    groups = [group for split in SPLITS for group in _read_split(folder, split)]
     triples = {split: path for split in SPLITS if (path := folder / f"{split}.txt").is_file()}
-    return NestedFolder(folder, vocabulary, numbers, tasks, triples)
+    return TupleFolder(folder, vocabulary, numbers, groups, triples)
 
 
-def _tasks(folder: Path, split: str) -> Iterator[Task]:
+def _read_split(folder: Path, split: str) -> Iterator[StructureQueries]:
     path = folder / f"{split}-queries.pkl"
     if not path.is_file():
         return
@@ -42,21 +42,21 @@ def _tasks(folder: Path, split: str) -> Iterator[Task]:
     known = load_dict(easy)
     new = load_dict(hard) if hard else {}
     for form, queries in load_dict(path).items():
-        listed = _listed(path, queries)
-        yield Task(
+        ordered = _sort_queries(path, queries)
+        yield StructureQueries(
             path,
             split,
-            structure(path, form),
-            listed,
-            answers_of(easy, listed, known),
-            answers_of(hard, listed, new) if hard else [()] * len(listed),
+            parse_structure(path, form),
+            ordered,
+            look_up_answers(easy, ordered, known),
+            look_up_answers(hard, ordered, new) if hard else [()] * len(ordered),
         )
 
 
-def _listed(path: Path, queries: Any) -> list[Nested]:
-    """The queries in a fixed order, as a set has none to rely on."""
+def _sort_queries(path: Path, queries: Any) -> list[NestedTuple]:
+    """Return the queries in a fixed order, which a set does not have."""
     if not isinstance(queries, set | frozenset | list | tuple):
-        raise InputError(f"{path}: the queries of a structure are no set; download it again")
+        raise InputError(f"{path}: the queries of a structure are not a set; download it again")
     try:
         return sorted(set(queries))
     except TypeError as error:

@@ -1,6 +1,6 @@
-"""Queries without qualifiers written as BetaE's files, for its tools to read.
+"""Writes queries without qualifiers as the files of BetaE, so that its tools can read them.
 
-Its tools want pickles, so these are: plain containers, protocol 2, nothing else in them.
+BetaE's tools read pickles; these contain only built-in containers and numbers, protocol 2.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, assert_never
 
 from nqe.errors import StorageError, choose
 from nqe.files import new_folder
@@ -19,25 +19,24 @@ from nqe.graph.fact_columns import Facts
 from nqe.graph.pattern import SUBJECT
 from nqe.query.plan import Op, Plan
 from nqe.query.shapes import SHAPES, Shape, parse_shape
-from nqe.sampling.exchange.tuple_structures import SIGNS, Nested
+from nqe.sampling.exchange.tuple_structures import SIGNS, NestedTuple
 from nqe.sampling.query_table import QueryTable
 
-# Marks a folder as ours, which a later export may replace.
+# Marks a folder that nqe wrote, so that a later export may replace it.
 MARKER, MARK = "README.txt", "Queries in BetaE's form, written by nqe."
 EASY = {"train": "train-answers", "valid": "valid-easy-answers", "test": "test-easy-answers"}
-Both = tuple[Nested, Nested]
-"""A structure and a query of it."""
+StructuredQuery = tuple[NestedTuple, NestedTuple]
+"""A structure, and a query that has it."""
 
 
 class _Unwritable(Exception):
-    """What about a query the format cannot say."""
+    """Names the part of a query that the format cannot express."""
 
 
-def write_nested(dataset: Dataset, tables: Mapping[str, QueryTable], folder: str | Path) -> None:
-    """Write a data set's triples and queries; an earlier export at that place is replaced.
+def write_betae(dataset: Dataset, tables: Mapping[str, QueryTable], folder: str | Path) -> None:
+    """Write the triples and queries of a data set; an earlier export in the folder is replaced.
 
-    Queries that are the same to the letter are written once. Of facts with qualifiers the main
-    triple is written.
+    Identical queries are written once. Of facts with qualifiers only the triple is written.
     """
     with new_folder(Path(folder), MARKER, MARK) as temporary:
         (temporary / MARKER).write_text(MARK + "\n", encoding="utf-8")
@@ -51,7 +50,7 @@ def write_nested(dataset: Dataset, tables: Mapping[str, QueryTable], folder: str
 
 
 def _write_names(dataset: Dataset, folder: Path) -> None:
-    """Entities by their numbers; relation r is 2r forward and 2r + 1 backward."""
+    """Write the ids of entities and relations; relation r is 2r forward and 2r + 1 backward."""
     entities = dict(enumerate(dataset.vocabulary.entities.ids))
     signed = (sign + name for name in dataset.vocabulary.relations.ids for sign in "+-")
     relations = dict(enumerate(signed))
@@ -63,7 +62,7 @@ def _write_names(dataset: Dataset, folder: Path) -> None:
 
 
 def _write_triples(facts: Facts, path: Path) -> None:
-    """Each triple forward and backward, as BetaE has them."""
+    """Write each triple forward and backward, as BetaE does."""
     triples = zip(
         facts.subject.tolist(), facts.relation.tolist(), facts.object.tolist(), strict=True
     )
@@ -72,15 +71,15 @@ def _write_triples(facts: Facts, path: Path) -> None:
 
 
 def _write_queries(table: QueryTable, split: str, folder: Path, closed_is_open: bool) -> None:
-    queries: dict[Nested, set[Nested]] = {}
-    easy: dict[Nested, set[int]] = {}
-    hard: dict[Nested, set[int]] = {}
+    queries: dict[NestedTuple, set[NestedTuple]] = {}
+    easy: dict[NestedTuple, set[int]] = {}
+    hard: dict[NestedTuple, set[int]] = {}
     for row, shape in enumerate(table.shape):
         try:
-            form, query = _Writing(table.plans.plan(row), closed_is_open).both()
+            form, query = _QueryWriter(table.plans.plan(row), closed_is_open).write()
         except _Unwritable as error:
             raise StorageError(
-                f"the shape {shape} has {error}, which BetaE's files cannot say; "
+                f"the shape {shape} has {error}, which BetaE's files cannot express; "
                 "leave these queries out"
             ) from error
         queries.setdefault(form, set()).add(query)
@@ -97,52 +96,60 @@ def _dump(content: Any, path: Path) -> None:
 
 
 @dataclass(frozen=True)
-class _Writing:
+class _QueryWriter:
     """Writes one plan as a nested tuple."""
 
     plan: Plan
     closed_is_open: bool
 
-    def both(self) -> Both:
-        """The structure and the query; inputs in the order that BetaE knows the shape by."""
+    def write(self) -> StructuredQuery:
+        """Return the structure and the query, with inputs in the order in which BetaE has them."""
         name = self.plan.shape_name
-        wanted = parse_shape(name) if name in SHAPES else self.plan.shape
-        return self._nested(len(self.plan.steps) - 1, wanted)
+        shape = parse_shape(name) if name in SHAPES else self.plan.shape
+        return self._write_step(len(self.plan.steps) - 1, shape)
 
-    def _nested(self, number: int, wanted: Shape) -> Both:
+    def _write_step(self, number: int, shape: Shape) -> StructuredQuery:
         step = self.plan.steps[number]
-        ordered = self._ordered(step.inputs, wanted)
         match step.op:
             case Op.PROJECTION:
-                return self._projection(number, wanted)
+                return self._write_projection(number, shape)
             case Op.NOT:
-                return _prolonged(self._nested(*ordered[0]), "n", SIGNS["n"])
+                [(negated, negated_shape)] = self._sort_inputs(step.inputs, shape)
+                return _extend(self._write_step(negated, negated_shape), "n", SIGNS["n"])
+            case Op.AND:
+                return self._write_inputs(step.inputs, shape)
+            case Op.OR:
+                forms, queries = self._write_inputs(step.inputs, shape)
+                return (*forms, ("u",)), (*queries, (SIGNS["u"],))
             case Op.ANY:
-                raise _Unwritable("a variable that nobody restricts")
-        forms, queries = zip(*(self._nested(*one) for one in ordered), strict=True)
-        return (
-            ((*forms, ("u",)), (*queries, (SIGNS["u"],))) if step.op == Op.OR else (forms, queries)
-        )
+                raise _Unwritable("a variable without any restriction")
+            case _:
+                assert_never(step.op)
 
-    def _ordered(self, inputs: tuple[int, ...], wanted: Shape) -> list[tuple[int, Shape]]:
-        """The inputs in the order of the shapes wanted of them."""
+    def _write_inputs(self, inputs: tuple[int, ...], shape: Shape) -> StructuredQuery:
+        written = [self._write_step(*one) for one in self._sort_inputs(inputs, shape)]
+        forms, queries = zip(*written, strict=True)
+        return forms, queries
+
+    def _sort_inputs(self, inputs: tuple[int, ...], shape: Shape) -> list[tuple[int, Shape]]:
+        """Return the inputs, each with its shape, in the order in which a shape has them."""
         left = list(inputs)
         ordered = []
-        for shape in wanted.inputs:
-            one = next(i for i in left if self._shapes[i] == shape.sorted())
-            left.remove(one)
-            ordered.append((one, shape))
+        for wanted in shape.inputs:
+            number = next(i for i in left if self._shapes[i] == wanted.sorted())
+            left.remove(number)
+            ordered.append((number, wanted))
         return ordered
 
     @cached_property
     def _shapes(self) -> list[Shape]:
-        """The shape of every step, inputs sorted."""
+        """The shape of every step, with sorted inputs."""
         shapes: list[Shape] = []
         for step in self.plan.steps:
             shapes.append(Shape(step.op.word, tuple(shapes[i] for i in step.inputs)).sorted())
         return shapes
 
-    def _projection(self, number: int, wanted: Shape) -> Both:
+    def _write_projection(self, number: int, shape: Shape) -> StructuredQuery:
         step = self.plan.steps[number]
         if step.attributes:
             raise _Unwritable("an atom with qualifiers")
@@ -150,13 +157,13 @@ class _Writing:
             raise _Unwritable("a closed atom over a graph with qualifiers")
         relation = 2 * step.relation + (step.asked == SUBJECT)
         if step.inputs:
-            before = self._nested(step.inputs[0], wanted.inputs[0])
-            return _prolonged(before, "r", relation)
+            before = self._write_step(step.inputs[0], shape.inputs[0])
+            return _extend(before, "r", relation)
         return ("e", ("r",)), (step.slots[1 - step.asked], (relation,))
 
 
-def _prolonged(before: Both, letter: str, number: int) -> Both:
-    """A chain with one more letter, or a new one from a conjunction or disjunction."""
+def _extend(before: StructuredQuery, letter: str, number: int) -> StructuredQuery:
+    """Append a letter to a chain; a conjunction or disjunction begins a new chain."""
     form, query = before
     if len(form) == 2 and form[1] != ("u",) and set(form[1]) <= {"r", "n"}:
         return (form[0], (*form[1], letter)), (query[0], (*query[1], number))

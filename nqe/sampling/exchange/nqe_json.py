@@ -1,7 +1,7 @@
-"""The published NQE JSON: a folder with vocab.txt and tasks/SHAPE/SPLIT.json, in and out.
+"""Reads and writes the JSON of the NQE paper: vocab.txt and tasks/SHAPE/SPLIT.json in a folder.
 
-Each line of a task file is an object {query id: query}; `published_query` tells what a query is.
-All atoms are closed. Missing links are not told there: they are read as -1.
+Each line of a task file is an object {query id: query}; nqe_json_query.py describes a query.
+All atoms are closed. The format has no missing links; they are read as -1.
 """
 
 from __future__ import annotations
@@ -35,39 +35,42 @@ from nqe.sampling.query_table import QueryTable, concatenate
 
 FILES = {"train": ("train",), "valid": ("validation", "valid"), "test": ("test",)}
 SPECIAL = ("[PAD]", "[MASK]")
-# Marks a folder as ours, which a later export may replace.
+# Marks a folder that nqe wrote, so that a later export may replace it.
 MARKER, MARK = "README.txt", "Queries in the published NQE JSON, written by nqe."
 
 
-def read_published(folder: str | Path, vocabulary: Vocabulary) -> dict[str, QueryTable]:
-    """The queries of a folder, by split, in the numbers of the vocabulary they name things in."""
+def read_nqe_json(folder: str | Path, vocabulary: Vocabulary) -> dict[str, QueryTable]:
+    """Read the queries of a folder by split; `vocabulary` must contain all their ids."""
     folder = Path(folder)
     _check_tokens(folder / "vocab.txt")
     tables: dict[str, list[QueryTable]] = {}
     for split, path in _task_files(folder / "tasks"):
         tables.setdefault(split, []).append(_read_file(path, vocabulary))
     if not tables:
-        raise InputError(f"{folder}: no tasks/SHAPE/train.json, validation.json or test.json in it")
+        raise InputError(
+            f"{folder}: contains no tasks/SHAPE/train.json, validation.json or test.json; "
+            "give the folder that has `tasks`"
+        )
     return {split: concatenate(tables[split]) for split in SPLITS if split in tables}
 
 
 def _task_files(tasks: Path) -> Iterator[tuple[str, Path]]:
-    """Each file of queries and its split."""
+    """Yield each file of queries with its split."""
     for shape in sorted(tasks.iterdir()) if tasks.is_dir() else ():
         for split, names in FILES.items():
             found = [path for name in names if (path := shape / f"{name}.json").is_file()]
             if len(found) > 1:
-                raise InputError(f"{found[1]}: {found[0].name} is there too; keep one of the two")
+                raise InputError(f"{found[1]}: {found[0].name} exists as well; keep one of the two")
             yield from ((split, path) for path in found)
 
 
 def _check_tokens(path: Path) -> None:
-    """Whether a file is a vocabulary: a token a line, its number after a tab or none."""
+    """Refuse a file that is not a vocabulary: one token per line, perhaps a tab and its number."""
     tokens = set()
     for number, line in _lines(path):
         token, *rest = line.decode("utf-8", "replace").rstrip("\r\n").split("\t")
         if len(rest) > 1 or not all(one.strip().isdecimal() for one in rest):
-            raise InputError(f"{path}:{number}: not a token and its number; drop what is more")
+            raise InputError(f"{path}:{number}: not a token and its number; remove what is extra")
         tokens.add(token)
     for token in SPECIAL:
         if token not in tokens:
@@ -75,7 +78,7 @@ def _check_tokens(path: Path) -> None:
 
 
 def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
-    """The lines that are not empty, with their numbers."""
+    """Yield the lines that are not empty, with their numbers."""
     try:
         with path.open("rb") as file:
             yield from ((n, line) for n, line in enumerate(file, start=1) if line.strip())
@@ -85,52 +88,52 @@ def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
 
 
 def _read_file(path: Path, vocabulary: Vocabulary) -> QueryTable:
-    """The queries of one task file."""
+    """Read the queries of one task file."""
     plans: list[Plan] = []
     easy: list[Integers] = []
     hard: list[Integers] = []
     for number, line in _lines(path):
         try:
-            for query in _queries(line):
+            for query in _parse_line(line):
                 plans.append(read_query(query, vocabulary))
                 for rows, row in zip((easy, hard), read_answers(query, vocabulary), strict=True):
                     rows.append(np.array(row, dtype=np.int64))
         except Malformed as error:
             raise InputError(f"{path}:{number}: {error}") from error
-    return _table(path.parent.name, plans, Ragged.of(easy), Ragged.of(hard))
+    return _build_table(path.parent.name, plans, Ragged.of(easy), Ragged.of(hard))
 
 
-def _queries(line: bytes) -> list[Any]:
+def _parse_line(line: bytes) -> list[Any]:
     try:
         queries = json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise Malformed(f"not JSON ({error}); write an object a line, {{id: query}}") from error
+        raise Malformed(f"not JSON ({error}); write one object {{id: query}} per line") from error
     if not isinstance(queries, dict):
-        raise Malformed("not an object; write an object a line, {id: query}")
+        raise Malformed("not an object; write one object {id: query} per line")
     return list(queries.values())
 
 
-def _table(folder: str, plans: list[Plan], easy: Ragged, hard: Ragged) -> QueryTable:
+def _build_table(folder: str, plans: list[Plan], easy: Ragged, hard: Ragged) -> QueryTable:
     shapes = tuple(_shape_name(folder, plan.shape) for plan in plans)
     return QueryTable.of(shapes, StepTable.of(plans), easy, hard)
 
 
 @cache
 def _shape_name(folder: str, shape: Shape) -> str:
-    """The folder's name if it means this shape, be it in another order; else the shape's own."""
+    """Return the name of the folder if it names this shape in any order, else the shape's own."""
     try:
-        meant = parse_shape(folder)
+        named = parse_shape(folder)
     except QueryError:
         return shape.name
-    return folder if meant.sorted() == shape.sorted() else shape.name
+    return folder if named.sorted() == shape.sorted() else shape.name
 
 
-def write_published(
+def write_nqe_json(
     tables: Mapping[str, QueryTable], vocabulary: Vocabulary, folder: str | Path
 ) -> None:
-    """Write queries and vocabulary; an earlier export at that place is replaced.
+    """Write queries and vocabulary; an earlier export in the folder is replaced.
 
-    Of training queries the answers that are kept are written, as easy ones.
+    The answers of training queries are written as easy answers.
     """
     _check_names(vocabulary)
     with new_folder(Path(folder), MARKER, MARK) as temporary:
@@ -145,19 +148,20 @@ def _check_names(vocabulary: Vocabulary) -> None:
     for name in (VARIABLE, *SPECIAL):
         if name in vocabulary.entities.ids or name in vocabulary.relations.ids:
             raise StorageError(
-                f"the graph has the id '{name}', a sign of the NQE format; rename it in the source"
+                f"the graph has the id '{name}', which the NQE format reserves; "
+                "rename it in the source"
             )
 
 
 def _write_tokens(vocabulary: Vocabulary, path: Path) -> None:
-    """The signs, then relations, then entities; an id that is both stands once."""
+    """Write the reserved tokens, then relations, then entities, each token once."""
     every = (*SPECIAL, *vocabulary.relations.ids, *vocabulary.entities.ids)
     lines = (f"{token}\t{number}\n" for number, token in enumerate(dict.fromkeys(every)))
     path.write_text("".join(lines), encoding="utf-8")
 
 
 def _write_split(table: QueryTable, vocabulary: Vocabulary, tasks: Path, name: str) -> None:
-    """One file a shape."""
+    """Write one file per shape."""
     shapes: dict[str, list[int]] = {}
     for row, shape in enumerate(table.shape):
         shapes.setdefault(shape, []).append(row)
@@ -165,16 +169,16 @@ def _write_split(table: QueryTable, vocabulary: Vocabulary, tasks: Path, name: s
         (tasks / shape).mkdir(parents=True, exist_ok=True)
         with (tasks / shape / name).open("w", encoding="utf-8") as file:
             for count, row in enumerate(rows):
-                query = _written(table, row, vocabulary)
+                query = _write_row(table, row, vocabulary)
                 file.write(json.dumps({f"{shape}_{count}": query}, ensure_ascii=False) + "\n")
 
 
-def _written(table: QueryTable, row: int, vocabulary: Vocabulary) -> dict[str, Any]:
+def _write_row(table: QueryTable, row: int, vocabulary: Vocabulary) -> dict[str, Any]:
     try:
         easy, hard = table.easy[row].tolist(), table.hard[row].tolist()
         return write_query(table.plans.plan(row), easy, hard, vocabulary)
     except Unwritable as error:
         raise StorageError(
-            f"the shape {table.shape[row]} has {error}, which the published NQE format cannot "
-            "say; leave these queries out, or sample with --match closed"
+            f"the shape {table.shape[row]} has {error}, which the NQE format cannot express; "
+            "leave these queries out, or sample with --match closed"
         ) from error

@@ -1,14 +1,14 @@
-"""Folders of Query2Box: {split}_triples_{shape}.pkl and its answers, read as nested queries.
+"""Reads folders of Query2Box: {split}_triples_{shape}.pkl with the queries, and their answers.
 
-What the answer files mean, as the exact engine finds over every query of FB15k-237: with K the
-known graph and F the full one, `{split}_ans_{shape}` is A(F) and `{split}_ans_{shape}_hard` is
-A(F) \\ A(K). For validation K is train and F is train and valid, for test K is train and valid
-and F is all three; of training queries `ans` is A(train). One exception: where train has no
-answer to a one-hop test query, its `ans` leaves out those in valid (210 queries). They are read
-as they stand.
+With K the known graph and F the full one, `{split}_ans_{shape}` contains A(F) and
+`{split}_ans_{shape}_hard` contains A(F) \\ A(K). For validation K is train and F is train and
+valid; for test K is train and valid and F is all three. For training queries `ans` contains
+A(train). The exact engine finds the same for every query of FB15k-237 with one exception: if
+train has no answer to a one-hop test query, its `ans` lacks the answers of valid (210 queries).
+These are read without a correction.
 
-Queries are listed in `triples`, with a target (always 0) and a kind at the end; without these
-they are the keys of the answers.
+A query in `triples` ends in a target (always 0) and a kind; without these two it is the key of
+its answers.
 """
 
 from __future__ import annotations
@@ -22,44 +22,44 @@ from nqe.graph.dataset import SPLITS
 from nqe.sampling.exchange import safe_pickle
 from nqe.sampling.exchange.tuple_files import (
     Answers,
-    NestedFolder,
-    Task,
-    answers_of,
+    StructureQueries,
+    TupleFolder,
     load_dict,
-    names_of,
-    structure,
+    look_up_answers,
+    parse_structure,
+    read_names,
 )
-from nqe.sampling.exchange.tuple_structures import SIGNS, Nested
+from nqe.sampling.exchange.tuple_structures import SIGNS, NestedTuple
 
 ONE, TWO, THREE = ("e", ("r",)), ("e", ("r", "r")), ("e", ("r", "r", "r"))
 UNION = (SIGNS["u"],)
 
 
-def _only(key: Nested) -> Nested:
+def _only(key: NestedTuple) -> NestedTuple:
     (chain,) = key
     return chain
 
 
-def _same(key: Nested) -> Nested:
+def _same(key: NestedTuple) -> NestedTuple:
     return key
 
 
-def _union(key: Nested) -> Nested:
+def _union(key: NestedTuple) -> NestedTuple:
     return (*key, UNION)
 
 
-def _conjunction_then(key: Nested) -> Nested:
+def _conjunction_then(key: NestedTuple) -> NestedTuple:
     *parts, relation = key
     return tuple(parts), (relation,)
 
 
-def _union_then(key: Nested) -> Nested:
+def _union_then(key: NestedTuple) -> NestedTuple:
     *parts, relation = key
     return (*parts, UNION), (relation,)
 
 
-# Their names of shapes: BetaE's structure, and how a key of theirs is written in it.
-SHAPES: dict[str, tuple[Nested, Callable[[Nested], Nested]]] = {
+# By Query2Box's name of a shape: BetaE's structure, and how to convert a key to it.
+SHAPES: dict[str, tuple[NestedTuple, Callable[[NestedTuple], NestedTuple]]] = {
     "1c": (ONE, _only),
     "2c": (TWO, _only),
     "3c": (THREE, _only),
@@ -72,61 +72,68 @@ SHAPES: dict[str, tuple[Nested, Callable[[Nested], Nested]]] = {
 }
 
 
-def read_query2box(folder: Path) -> NestedFolder:
-    """Everything in the folder."""
-    vocabulary, numbers = names_of(folder / "ind2ent.pkl", folder / "ind2rel.pkl")
-    return NestedFolder(folder, vocabulary, numbers, list(_tasks(folder)), {})
+def read_query2box(folder: Path) -> TupleFolder:
+    """Read a whole folder."""
+    vocabulary, numbers = read_names(folder / "ind2ent.pkl", folder / "ind2rel.pkl")
+    return TupleFolder(folder, vocabulary, numbers, list(_read_groups(folder)), {})
 
 
-def _tasks(folder: Path) -> Iterator[Task]:
+def _read_groups(folder: Path) -> Iterator[StructureQueries]:
     for split in SPLITS:
         for shape, (form, convert) in SHAPES.items():
             path = folder / f"{split}_triples_{shape}.pkl"
             if not path.is_file():
                 continue
-            keys = _keys(path)
-            easy, hard = _answers(folder, split, shape, keys)
-            yield Task(
-                path, split, structure(path, form), _converted(path, keys, convert), easy, hard
+            keys = _read_keys(path)
+            easy, hard = _read_answers(folder, split, shape, keys)
+            yield StructureQueries(
+                path,
+                split,
+                parse_structure(path, form),
+                _convert_keys(path, keys, convert),
+                easy,
+                hard,
             )
 
 
-def _keys(path: Path) -> list[Nested]:
-    """The queries of a file as the answers name them, each once."""
+def _read_keys(path: Path) -> list[NestedTuple]:
+    """Read the queries of a file as the keys of their answers, each once."""
     content = safe_pickle.load(path)
     if not isinstance(content, list):
-        raise InputError(f"{path}: holds no list of queries; is it the file its name says?")
+        raise InputError(f"{path}: contains no list of queries; is it the right file?")
     try:
         return list(dict.fromkeys(map(_key, content)))
     except (TypeError, ValueError, IndexError) as error:
         raise InputError(
-            f"{path}: a query is not of Query2Box's form; download it again"
+            f"{path}: a query does not have Query2Box's form; download it again"
         ) from error
 
 
-def _key(query: Any) -> Nested:
-    """((e, (r,), 0), '1-chain') is ((e, (r,)),); (A, B, 0, '2-inter') is (A, B)."""
+def _key(query: Any) -> NestedTuple:
+    """Turn ((e, (r,), 0), '1-chain') into ((e, (r,)),), and (A, B, 0, '2-inter') into (A, B)."""
     if len(query) == 2:
         (anchor, relations, _), _ = query
         return ((anchor, relations),)
     return query[:-2]
 
 
-def _converted(path: Path, keys: list[Nested], convert: Callable[[Nested], Nested]) -> list[Nested]:
+def _convert_keys(
+    path: Path, keys: list[NestedTuple], convert: Callable[[NestedTuple], NestedTuple]
+) -> list[NestedTuple]:
     try:
         return [convert(key) for key in keys]
     except (TypeError, ValueError) as error:
         raise InputError(
-            f"{path}: a query is not of its file's shape; download it again"
+            f"{path}: a query does not have the shape of its file; download it again"
         ) from error
 
 
-def _answers(
-    folder: Path, split: str, shape: str, keys: list[Nested]
+def _read_answers(
+    folder: Path, split: str, shape: str, keys: list[NestedTuple]
 ) -> tuple[Answers | None, Answers | None]:
-    """The easy and the hard answers, None where a file is absent."""
+    """Read the easy and the hard answers; None if a file is missing."""
     every, hard = (
-        answers_of(path, keys, load_dict(path)) if path.is_file() else None
+        look_up_answers(path, keys, load_dict(path)) if path.is_file() else None
         for path in (folder / f"{split}_ans_{shape}{end}.pkl" for end in ("", "_hard"))
     )
     if split == "train":

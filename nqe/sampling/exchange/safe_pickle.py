@@ -1,7 +1,7 @@
-"""Pickles of others, read so that nothing in them can run: builtin containers and values alone.
+"""Loads pickles from other programs without running code: built-in containers and values only.
 
-A file made to harm can still end the process, as tuples nested a million deep overflow CPython's
-stack; but it runs no code.
+A malicious file can still end the process, as tuples nested a million deep overflow CPython's
+stack, but it cannot run code.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import Any
 
 from nqe.errors import InputError
 
-# All that a pickle may call; it is builtin types alone, as those cannot be changed from a pickle.
-# Python 2, and protocols up to 2, say __builtin__.
+# Everything that a pickle may call: built-in types only, as a pickle cannot change those.
+# Python 2, and protocols up to 2, call their module __builtin__.
 TYPES = (dict, list, tuple, set, frozenset, int)
 ALLOWED: dict[tuple[str, str], Any] = {
     **{(home, kind.__name__): kind for home in ("builtins", "__builtin__") for kind in TYPES},
@@ -24,25 +24,25 @@ ALLOWED: dict[tuple[str, str], Any] = {
 
 
 class Forbidden(Exception):
-    """A pickle asks for something that is no builtin container."""
+    """A pickle asks for something other than a built-in container."""
 
 
 class _Unpickler(pickle.Unpickler):
-    """Finds nothing but what is allowed; every way to call code goes through `find_class`."""
+    """Finds only what is allowed; every way to call code goes through `find_class`."""
 
     def find_class(self, module: str, name: str) -> Any:
-        """The one thing of that name, if it is allowed."""
+        """Return the type of that name, if it is allowed."""
         if (module, name) not in ALLOWED:
             raise Forbidden(f"{module}.{name}")
         return ALLOWED[module, name]
 
     def persistent_load(self, number: Any) -> Any:
-        """Refuse what only the pickle's author could look up."""
+        """Refuse objects that only the program that wrote the pickle could look up."""
         raise Forbidden(f"a persistent id {number!r}")
 
 
 def load(path: Path) -> Any:
-    """What a pickle holds; Python 2's texts are taken as latin-1."""
+    """Load a pickle; texts of Python 2 are read as latin-1."""
     try:
         with path.open("rb") as file:
             return _Unpickler(file, encoding="latin-1").load()
@@ -51,12 +51,12 @@ def load(path: Path) -> Any:
         raise InputError(f"{path}: cannot be read ({reason}); check the path") from error
     except Forbidden as error:
         raise InputError(
-            f"{path}: the pickle asks for {error}, which is not a builtin container and could "
-            "run code; nothing was run, convert the file to plain dicts, lists and sets"
+            f"{path}: the pickle asks for {error}, which is not a built-in container and could "
+            "run code; nothing was run; convert the file to plain dicts, lists and sets"
         ) from error
-    except Exception as error:  # whatever wrong bytes make the unpickler say
+    except Exception as error:  # wrong bytes make the unpickler raise anything
         raise InputError(
-            f"{path}: not a whole pickle ({_reason(error)}); download or copy the file again"
+            f"{path}: not a complete pickle ({_reason(error)}); download or copy the file again"
         ) from error
 
 

@@ -1,4 +1,4 @@
-"""What a folder of nested-tuple queries holds, whoever wrote it: names, questions, answers."""
+"""The contents of a folder of nested-tuple queries, in the form that all its readers produce."""
 
 from __future__ import annotations
 
@@ -13,67 +13,70 @@ from nqe.errors import InputError
 from nqe.graph.builder import check_id
 from nqe.graph.vocabulary import Names, Vocabulary
 from nqe.sampling.exchange import safe_pickle
-from nqe.sampling.exchange.tuple_structures import Misshapen, Nested, Numbers, Structure
+from nqe.sampling.exchange.tuple_structures import MalformedTuple, NestedTuple, Numbers, Structure
 
 REVERSE = "_reverse"
 Answers = Sequence[Collection[int]]
 
 
 @dataclass(frozen=True, eq=False)
-class Task:
-    """The queries of one structure and split; answers are None where no file tells them."""
+class StructureQueries:
+    """The queries of one structure and split; answers are None if no file has them."""
 
     path: Path
     split: str
     structure: Structure
-    queries: Sequence[Nested]
+    queries: Sequence[NestedTuple]
     easy: Answers | None
     hard: Answers | None
 
 
 @dataclass(frozen=True, eq=False)
-class NestedFolder:
-    """The vocabulary, what the numbers mean in it, the tasks, and triples where there are any."""
+class TupleFolder:
+    """Everything that was read from a folder."""
 
     path: Path
     vocabulary: Vocabulary
     numbers: Numbers
-    tasks: Sequence[Task]
+    """What the numbers of the files mean in the vocabulary."""
+    groups: Sequence[StructureQueries]
     triples: Mapping[str, Path]
+    """Files with the triples of the graph, by split; empty if there are none."""
 
 
-def structure(path: Path, form: Nested) -> Structure:
-    """The structure a file names."""
+def parse_structure(path: Path, form: NestedTuple) -> Structure:
+    """Parse a structure that a file names."""
     try:
         return Structure.of(form)
-    except Misshapen as error:
+    except MalformedTuple as error:
         raise InputError(f"{path}: {error}; see BetaE's query structures") from error
 
 
 def load_dict(path: Path) -> dict[Any, Any]:
-    """The dict that a pickle holds."""
+    """Load a pickle that contains a dict."""
     content = safe_pickle.load(path)
     if not isinstance(content, dict):
-        raise InputError(f"{path}: holds no dict; is it the file its name says?")
+        raise InputError(f"{path}: contains no dict; is it the right file?")
     return content
 
 
-def answers_of(path: Path, queries: Iterable[Nested], answers: Mapping[Nested, Any]) -> Answers:
-    """The answers of each query."""
+def look_up_answers(
+    path: Path, queries: Iterable[NestedTuple], answers: Mapping[NestedTuple, Any]
+) -> Answers:
+    """Look up the answers of each query."""
     found = []
     for query in queries:
-        one = answers.get(query)
-        if not isinstance(one, set | frozenset | list | tuple):
+        entities = answers.get(query)
+        if not isinstance(entities, set | frozenset | list | tuple):
             raise InputError(f"{path}: no answers to {query!r:.100}; download the files again")
-        found.append(one)
+        found.append(entities)
     return found
 
 
-def names_of(entities: Path, relations: Path) -> tuple[Vocabulary, Numbers]:
-    """The vocabulary of two pickles {number: id}, and what their numbers mean in it.
+def read_names(entities: Path, relations: Path) -> tuple[Vocabulary, Numbers]:
+    """Read two pickles {number: id} as a vocabulary, and what their numbers mean in it.
 
-    A relation `x_reverse`, or `-x` beside `+x`, is no relation of its own: it asks the subject
-    of x.
+    `x_reverse`, or `-x` besides `+x`, is not a relation of its own: it asks for the subject of x.
     """
     entity_ids = _ids(entities, "entity")
     relation_ids = _ids(relations, "relation")
@@ -94,10 +97,10 @@ def names_of(entities: Path, relations: Path) -> tuple[Vocabulary, Numbers]:
 
 
 def _ids(path: Path, kind: str) -> list[str]:
-    """The ids in the order of their numbers, which go from 0 without a gap."""
+    """Return the ids in the order of their numbers, which must be 0, 1, 2 and so on."""
     names = load_dict(path)
     if set(names) != set(range(len(names))) or not all(isinstance(n, str) for n in names.values()):
-        raise InputError(f"{path}: not a dict of {kind} ids by numbers from 0; number them anew")
+        raise InputError(f"{path}: not a dict of {kind} ids by numbers from 0; renumber them")
     ids = [names[number] for number in range(len(names))]
     for name in ids:
         _check(path, name, kind)

@@ -1,4 +1,4 @@
-"""The graph behind nested-tuple queries: from files of triples, or rebuilt from one-hop answers."""
+"""Reads the graph of nested-tuple queries from triples, or rebuilds it from one-hop answers."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from nqe.graph.dataset import Dataset
 from nqe.graph.fact_columns import Facts
 from nqe.graph.pattern import SUBJECT
 from nqe.graph.ragged import Ragged
-from nqe.sampling.exchange.tuple_files import NestedFolder
+from nqe.sampling.exchange.tuple_files import TupleFolder
 from nqe.sampling.exchange.tuple_structures import Numbers
 from nqe.sampling.query_table import QueryTable
 
-# Whose facts the easy and the hard answers to a split's one-hop queries are. An easy answer to a
-# test query may be a fact of train, so later splits keep only what earlier ones do not have.
+# Which answers to one-hop queries are facts of a split. An easy answer to a test query may be a
+# fact of train, so a later split keeps only the facts that earlier ones do not have.
 SOURCES = {
     "train": (("train", "easy"), ("valid", "easy")),
     "valid": (("valid", "hard"), ("test", "easy")),
@@ -27,8 +27,8 @@ SOURCES = {
 }
 
 
-def from_files(content: NestedFolder) -> Dataset:
-    """The graph that the folder's files of triples hold."""
+def read_graph(content: TupleFolder) -> Dataset:
+    """Read the graph from the folder's files of triples."""
     splits = {
         split: _facts(*_forward(_read(path, content.numbers), content.numbers))
         for split, path in content.triples.items()
@@ -36,8 +36,8 @@ def from_files(content: NestedFolder) -> Dataset:
     return Dataset(content.vocabulary, splits)
 
 
-def from_answers(content: NestedFolder, tables: Iterable[tuple[str, QueryTable]]) -> Dataset:
-    """The graph that the answers to one-hop queries tell."""
+def rebuild_graph(content: TupleFolder, tables: Iterable[tuple[str, QueryTable]]) -> Dataset:
+    """Rebuild the graph from the answers to one-hop queries."""
     one_hop = {split: table for split, table in tables if set(table.shape) == {"1p"}}
     if "train" not in one_hop:
         raise InputError(
@@ -56,11 +56,11 @@ def from_answers(content: NestedFolder, tables: Iterable[tuple[str, QueryTable]]
     return Dataset(content.vocabulary, splits)
 
 
-def _keys(table: QueryTable, kind: str, content: NestedFolder) -> Integers:
-    """A number for each fact that answers of one-hop queries tell."""
+def _keys(table: QueryTable, kind: str, content: TupleFolder) -> Integers:
+    """Return one number for each fact that follows from answers to one-hop queries."""
     answers: Ragged = getattr(table, kind)
     relation, asked = table.plans.relation, table.plans.asked
-    # A one-hop query has two slots: the anchor's, and the asked one, whose filler is -1.
+    # A one-hop query has two slots: that of the anchor, and the asked one, whose filler is -1.
     anchor = table.plans.filler.reshape(-1, 2).max(axis=1)
     owner = answers.owner
     asks_subject = asked[owner] == SUBJECT
@@ -71,23 +71,23 @@ def _keys(table: QueryTable, kind: str, content: NestedFolder) -> Integers:
     return np.unique(keys)
 
 
-def _from_keys(keys: Integers, content: NestedFolder) -> tuple[Integers, Integers, Integers]:
+def _from_keys(keys: Integers, content: TupleFolder) -> tuple[Integers, Integers, Integers]:
     pair, object_ = np.divmod(keys, max(len(content.vocabulary.entities), 1))
     subject, relation = np.divmod(pair, max(len(content.vocabulary.relations), 1))
     return subject, relation, object_
 
 
 def _facts(subject: Integers, relation: Integers, object_: Integers) -> Facts:
-    """Triples as facts, each once however often they stand there, forward or reversed."""
+    """Return the triples as facts, each once."""
     nothing = np.zeros(0, dtype=np.int64)
     starts = np.zeros(len(subject) + 1, dtype=np.int64)
     once = np.ones(len(subject), dtype=np.int64)
-    facts = Facts(subject, relation, object_, starts, nothing, nothing, once).canonical()
+    facts = Facts(subject, relation, object_, starts, nothing, nothing, once).to_canonical()
     return replace(facts, count=np.ones_like(facts.count))
 
 
 def _forward(triples: Integers, numbers: Numbers) -> tuple[Integers, Integers, Integers]:
-    """Subjects, relations and objects in the vocabulary's numbers, reversed ones turned round."""
+    """Return subjects, relations and objects by the vocabulary's numbers, all forward."""
     head, relation, tail = triples.T
     reverse = numbers.reverse[relation]
     first, second = numbers.entity[head], numbers.entity[tail]
@@ -99,7 +99,7 @@ def _forward(triples: Integers, numbers: Numbers) -> tuple[Integers, Integers, I
 
 
 def _read(path: Path, numbers: Numbers) -> Integers:
-    """Lines of three numbers: head, relation, tail."""
+    """Read lines of three numbers: head, relation, tail."""
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:

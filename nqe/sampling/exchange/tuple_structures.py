@@ -1,9 +1,9 @@
-"""Structures of nested-tuple queries: BetaE's notation, and many queries of one into a table.
+"""Structures of nested-tuple queries in BetaE's notation, and plans of queries that have one.
 
 A structure is a tuple of the letters e (anchor), r (relation), n (not) and u (union):
-`('e', ('r', 'r'))` is a chain, `(A, B)` a conjunction, `(A, B, ('u',))` a disjunction and
-`((A, B), ('r', 'n'))` goes on from one. A query has the same form with numbers for e and r, -2
-for n and -1 for u.
+`('e', ('r', 'r'))` is a chain, `(A, B)` a conjunction, `(A, B, ('u',))` a disjunction, and
+`((A, B), ('r', 'n'))` continues a conjunction with a chain. A query has the same form, with
+numbers for e and r, -2 for n and -1 for u.
 """
 
 from __future__ import annotations
@@ -21,43 +21,43 @@ from nqe.graph.pattern import OBJECT, SUBJECT, Kind
 from nqe.query.plan import Op, Plan, PlanBuilder
 from nqe.query.step_table import StepTable
 
-Nested = Any
-"""A letter or number, or a tuple of these."""
+NestedTuple = Any
+"""A letter or number, or a tuple of nested tuples."""
 
 SIGNS = {"n": -2, "u": -1}
-# Numbers beyond this name nothing in any file.
 LARGEST = 2**62
+"""Larger numbers occur in no file, and would not fit into an array."""
 
 
-class Misshapen(Exception):
-    """A structure that means nothing, or a query that is not of its structure."""
+class MalformedTuple(Exception):
+    """A structure without a meaning, or a query that does not have its structure."""
 
 
 @dataclass(frozen=True, eq=False)
 class Numbers:
-    """What the numbers of a nested query mean: entities, relations, and which ask the subject."""
+    """What the numbers in a folder's files mean: entities and relations of the vocabulary."""
 
-    entity: Integers  # (numbers of entities,)
-    relation: Integers  # (numbers of relations,)
-    reverse: Booleans  # (numbers of relations,)
+    entity: Integers  # (entity numbers,)
+    relation: Integers  # (relation numbers,)
+    reverse: Booleans  # (relation numbers,) whether the subject is asked for
 
 
 @dataclass(frozen=True, eq=False)
 class Structure:
-    """A structure, and its plan in which anchors and relations are places among the letters."""
+    """A structure, and its plan, in which anchors and relations are positions of letters."""
 
-    form: Nested
+    form: NestedTuple
     letters: tuple[str, ...]
     plan: Plan
 
     @classmethod
-    def of(cls, form: Nested) -> Structure:
-        """Read a structure."""
+    def of(cls, form: NestedTuple) -> Structure:
+        """Parse a structure."""
         letters = tuple(_leaves(form))
         if not isinstance(form, tuple) or not set(letters) <= {"e", "r", "n", "u"}:
-            raise Misshapen(f"the structure {form!r:.100} is not of e, r, n and u")
+            raise MalformedTuple(f"the structure {form!r:.100} has letters besides e, r, n and u")
         builder = PlanBuilder()
-        _steps(form, builder, count())
+        _add_steps(form, builder, count())
         return cls(form, letters, builder.finish())
 
     @cached_property
@@ -65,14 +65,14 @@ class Structure:
         """The name of the shape."""
         return self.plan.shape_name
 
-    def matrix(self, queries: Sequence[Nested], numbers: Numbers) -> Integers:
-        """The numbers of all queries, a row a query and a column a letter; checked."""
+    def read_matrix(self, queries: Sequence[NestedTuple], numbers: Numbers) -> Integers:
+        """Return the numbers of all queries, checked: one row per query, one column per letter."""
         columns = list(_columns(self.form, queries))
         matrix = np.stack(columns, axis=1)  # (queries, letters)
         self._check(matrix, queries, numbers)
         return matrix
 
-    def _check(self, matrix: Integers, queries: Sequence[Nested], numbers: Numbers) -> None:
+    def _check(self, matrix: Integers, queries: Sequence[NestedTuple], numbers: Numbers) -> None:
         limits = {"e": (0, len(numbers.entity)), "r": (0, len(numbers.relation))}
         limits |= {letter: (sign, sign + 1) for letter, sign in SIGNS.items()}
         for place, letter in enumerate(self.letters):
@@ -80,10 +80,12 @@ class Structure:
             wrong = np.flatnonzero((matrix[:, place] < low) | (matrix[:, place] >= high))
             if len(wrong):
                 query, number = queries[wrong[0]], matrix[wrong[0], place]
-                raise Misshapen(f"the query {query!r:.100} has {number} where '{letter}' stands")
+                raise MalformedTuple(
+                    f"the query {query!r:.100} has {number} in place of '{letter}'"
+                )
 
-    def plans(self, matrix: Integers, numbers: Numbers) -> StepTable:
-        """The plans of all queries."""
+    def build_plans(self, matrix: Integers, numbers: Numbers) -> StepTable:
+        """Build the plans of all queries."""
         count = len(matrix)
         form = StepTable.of([self.plan])
         plans = form.take(np.zeros(count, dtype=np.int64))
@@ -101,7 +103,7 @@ class Structure:
         return plans
 
 
-def _leaves(form: Nested) -> Iterator[Any]:
+def _leaves(form: NestedTuple) -> Iterator[Any]:
     if isinstance(form, tuple):
         for part in form:
             yield from _leaves(part)
@@ -109,14 +111,14 @@ def _leaves(form: Nested) -> Iterator[Any]:
         yield form
 
 
-def _columns(form: Nested, queries: Sequence[Nested]) -> Iterator[Integers]:
-    """The numbers at each letter of a structure, of all queries; each column is read at once."""
+def _columns(form: NestedTuple, queries: Sequence[NestedTuple]) -> Iterator[Integers]:
+    """Yield for each letter of a structure the numbers of all queries."""
     if isinstance(form, str):
         yield _whole_numbers(queries)
         return
     for query in queries:
         if type(query) is not tuple or len(query) != len(form):
-            raise Misshapen(f"{query!r:.100} is not of the structure {form!r:.100}")
+            raise MalformedTuple(f"{query!r:.100} does not have the structure {form!r:.100}")
     columns = zip(*queries, strict=True) if queries else iter([()] * len(form))
     for part, column in zip(form, columns, strict=True):
         yield from _columns(part, column)
@@ -125,43 +127,45 @@ def _columns(form: Nested, queries: Sequence[Nested]) -> Iterator[Integers]:
 def _whole_numbers(column: Sequence[Any]) -> Integers:
     for number in column:
         if type(number) is not int or abs(number) > LARGEST:
-            raise Misshapen(f"{number!r:.100} stands where a query has a number")
+            raise MalformedTuple(f"a query has {number!r:.100} in place of a number")
     return np.array(column, dtype=np.int64)
 
 
-def _steps(form: Nested, builder: PlanBuilder, places: Iterator[int]) -> int:
-    """Build the steps of a structure; gives the number of the last."""
+def _add_steps(form: NestedTuple, builder: PlanBuilder, places: Iterator[int]) -> int:
+    """Add the steps of a structure to a plan, and return the number of the last one."""
     match form:
         case ("e", ("r", *rest)):
             anchor = next(places)
-            first = _projection(builder, next(places), (anchor, None), ())
-            return _chain(first, rest, builder, places)
+            first = _add_projection(builder, next(places), (anchor, None), ())
+            return _add_chain(first, rest, builder, places)
         case (tuple() as head, tuple() as letters) if {*letters} <= {"r", "n"} and letters:
-            return _chain(_steps(head, builder, places), letters, builder, places)
+            return _add_chain(_add_steps(head, builder, places), letters, builder, places)
         case (*parts, ("u",)) if len(parts) > 1:
-            inputs = tuple(_steps(part, builder, places) for part in parts)
+            inputs = tuple(_add_steps(part, builder, places) for part in parts)
             next(places)
             return builder.add_connective(Op.OR, "x", inputs)
         case (tuple(), tuple(), *_):
-            inputs = tuple(_steps(part, builder, places) for part in form)
+            inputs = tuple(_add_steps(part, builder, places) for part in form)
             return builder.add_connective(Op.AND, "x", inputs)
         case _:
-            raise Misshapen(f"the structure {form!r:.100} has no meaning")
+            raise MalformedTuple(f"the structure {form!r:.100} has no meaning")
 
 
-def _chain(step: int, letters: Sequence[str], builder: PlanBuilder, places: Iterator[int]) -> int:
+def _add_chain(
+    step: int, letters: Sequence[str], builder: PlanBuilder, places: Iterator[int]
+) -> int:
     for letter in letters:
         place = next(places)
         if letter == "r":
-            step = _projection(builder, place, (None, None), ((SUBJECT, step),))
+            step = _add_projection(builder, place, (None, None), ((SUBJECT, step),))
         elif letter == "n":
             step = builder.add_connective(Op.NOT, "x", (step,))
         else:
-            raise Misshapen(f"a chain has the letter '{letter}'; it may have r and n")
+            raise MalformedTuple(f"a chain has the letter '{letter}'; only r and n are possible")
     return step
 
 
-def _projection(
+def _add_projection(
     builder: PlanBuilder,
     relation: int,
     slots: tuple[int | None, int | None],

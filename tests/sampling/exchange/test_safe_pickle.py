@@ -1,4 +1,4 @@
-"""Pickles of others: builtin containers are read, anything that could run is refused."""
+"""Pickles of other programs: built-in containers are loaded, anything that could run is refused."""
 
 from __future__ import annotations
 
@@ -39,32 +39,32 @@ class Hostile:
         return self.call, self.arguments
 
 
-def loaded(path: Path, content: bytes) -> Any:
+def write_and_load(path: Path, content: bytes) -> Any:
     path.write_bytes(content)
     return safe_pickle.load(path)
 
 
 @given(contents, st.integers(0, pickle.HIGHEST_PROTOCOL))
-def test_builtin_containers_of_every_protocol_are_read(
+def test_built_in_containers_of_every_protocol_are_loaded(
     tmp_path_factory: pytest.TempPathFactory, content: Any, protocol: int
 ) -> None:
     path = tmp_path_factory.getbasetemp() / "any.pkl"
-    assert loaded(path, pickle.dumps(content, protocol)) == content
+    assert write_and_load(path, pickle.dumps(content, protocol)) == content
 
 
 @pytest.mark.parametrize("factory", [set, list, int])
 @pytest.mark.parametrize("protocol", [0, 2, 4])
-def test_a_defaultdict_of_builtin_values_is_read(
+def test_a_defaultdict_of_built_in_values_is_loaded(
     tmp_path: Path, factory: Any, protocol: int
 ) -> None:
     content = defaultdict(factory)
     assert content[3] == factory()
-    assert loaded(tmp_path / "one.pkl", pickle.dumps(content, protocol)) == content
+    assert write_and_load(tmp_path / "one.pkl", pickle.dumps(content, protocol)) == content
 
 
-def test_a_text_of_python_2_is_latin_1(tmp_path: Path) -> None:
+def test_a_text_of_python_2_is_read_as_latin_1(tmp_path: Path) -> None:
     python_2 = b"\x80\x02]q\x00(U\x06Gen\xe8veq\x01c__builtin__\nset\nq\x02]q\x03K\x07a\x85Rq\x04e."
-    assert loaded(tmp_path / "old.pkl", python_2) == ["Genève", {7}]
+    assert write_and_load(tmp_path / "old.pkl", python_2) == ["Genève", {7}]
 
 
 @pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
@@ -74,7 +74,7 @@ def test_a_pickle_that_would_run_a_command_is_refused_and_runs_nothing(
     victim, path = tmp_path / "victim", tmp_path / "hostile.pkl"
     content = {"queries": [1, Hostile(os.system, f"touch {victim}")]}
     with pytest.raises(InputError, match=r"hostile\.pkl: the pickle asks for (posix|nt)\.system"):
-        loaded(path, pickle.dumps(content, protocol))
+        write_and_load(path, pickle.dumps(content, protocol))
     assert not victim.exists()
 
 
@@ -90,12 +90,12 @@ def test_a_pickle_that_would_run_a_command_is_refused_and_runs_nothing(
         (complex(1, 2), "complex"),
     ],
 )
-def test_anything_but_builtin_containers_is_refused_by_name(
+def test_anything_but_built_in_containers_is_refused_by_name(
     tmp_path: Path, content: Any, name: str
 ) -> None:
     for protocol in (2, 4):
         with pytest.raises(InputError, match=name):
-            loaded(tmp_path / "odd.pkl", pickle.dumps(content, protocol))
+            write_and_load(tmp_path / "odd.pkl", pickle.dumps(content, protocol))
 
 
 @pytest.mark.parametrize(
@@ -110,31 +110,31 @@ def test_anything_but_builtin_containers_is_refused_by_name(
         b"ccollections\ndefaultdict\n(S'x'\nI1\ndb.",
     ],
 )
-def test_no_other_way_to_name_code_is_open(tmp_path: Path, content: bytes) -> None:
+def test_no_other_opcode_can_name_code(tmp_path: Path, content: bytes) -> None:
     with pytest.raises(InputError, match=r"ways\.pkl"):
-        loaded(tmp_path / "ways.pkl", content)
+        write_and_load(tmp_path / "ways.pkl", content)
     assert not hasattr(defaultdict, "x")
 
 
-def test_a_cut_pickle_and_other_files_are_refused(tmp_path: Path) -> None:
+def test_a_truncated_pickle_and_other_files_are_refused(tmp_path: Path) -> None:
     whole = pickle.dumps({(1, (2,)): {3, 4}, "five": [6.0]}, 2)
     for length in range(len(whole)):
-        with pytest.raises(InputError, match=r"cut\.pkl: not a whole pickle"):
-            loaded(tmp_path / "cut.pkl", whole[:length])
+        with pytest.raises(InputError, match=r"cut\.pkl: not a complete pickle"):
+            write_and_load(tmp_path / "cut.pkl", whole[:length])
     for content in (b"", b"hello\n", b"\x89PNG\r\n", b"{'a': 1}", b"\xff" * 100, b"0" * 9):
         with pytest.raises(InputError, match=r"cut\.pkl: "):
-            loaded(tmp_path / "cut.pkl", content)
+            write_and_load(tmp_path / "cut.pkl", content)
 
 
-def test_a_missing_file_is_told(tmp_path: Path) -> None:
+def test_a_missing_file_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"none\.pkl: cannot be read"):
         safe_pickle.load(tmp_path / "none.pkl")
 
 
 @given(st.binary(max_size=40))
-def test_no_bytes_make_it_fail_otherwise(
+def test_no_bytes_cause_any_other_exception(
     tmp_path_factory: pytest.TempPathFactory, content: bytes
 ) -> None:
     path = tmp_path_factory.getbasetemp() / "noise.pkl"
     with suppress(InputError):
-        loaded(path, content)
+        write_and_load(path, content)

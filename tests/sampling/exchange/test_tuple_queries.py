@@ -1,4 +1,4 @@
-"""Nested-tuple queries: Query2Box's real files and BetaE's form, checked by the exact engine."""
+"""Nested-tuple queries: the files of Query2Box and BetaE, compared with the exact engine."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from nqe.query import execute
 from nqe.query.shapes import SHAPES, parse_shape
 from nqe.query.step_table import StepTable
 from nqe.sampling import Walker
-from nqe.sampling.exchange import read_nested, safe_pickle, with_missing_links, write_nested
-from nqe.sampling.exchange.tuple_structures import Misshapen, Structure
+from nqe.sampling.exchange import add_missing_links, read_tuple_queries, safe_pickle, write_betae
+from nqe.sampling.exchange.tuple_structures import MalformedTuple, Structure
 from nqe.sampling.query_table import QueryTable
 from nqe.sampling.signature import signature_of
 
@@ -32,19 +32,19 @@ BINARY = tuple(name for name in SHAPES if not name.endswith("cp"))
 
 
 def answers(dataset: Dataset, split: str, table: QueryTable, row: int) -> tuple[set[int], set[int]]:
-    """The easy and hard answers of a query by the exact engine, one query at a time."""
+    """Compute the easy and the hard answers of a query by the exact engine."""
     every = set(execute(table.plans.plan(row), dataset.full_for(split)).answers.tolist())
     before = set(execute(table.plans.plan(row), dataset.known_for(split)).answers.tolist())
     return every & before, every - before
 
 
-def told(table: QueryTable, row: int) -> tuple[set[int], set[int]]:
+def answers_in(table: QueryTable, row: int) -> tuple[set[int], set[int]]:
     return set(table.easy[row].tolist()), set(table.hard[row].tolist())
 
 
 @pytest.fixture(scope="module")
 def read(shared_data: Path) -> Read:
-    return read_nested(shared_data / QUERY2BOX)
+    return read_tuple_queries(shared_data / QUERY2BOX)
 
 
 class TestQuery2Box:
@@ -79,17 +79,19 @@ class TestQuery2Box:
                 plan = table.plans.plan(row)
                 every = set(execute(plan, full).answers.tolist())
                 before = set(execute(plan, known).answers.tolist())
-                easy, hard = told(table, row)
+                easy, hard = answers_in(table, row)
                 assert hard == every - before
                 assert easy == every & before or self._left_out(dataset, split, table, row)
 
     @staticmethod
     def _left_out(dataset: Dataset, split: str, table: QueryTable, row: int) -> bool:
-        """Their one slip: of what train has no answer to, a test query lacks the valid ones."""
+        """A known error in the files: if train has no answer, a test query lacks those of valid."""
         in_train = execute(table.plans.plan(row), dataset.known("train"))
         return split == "test" and table.shape[row] == "1p" and not len(in_train)
 
-    def test_the_answers_that_no_file_tells_are_found(self, read: Read, shared_data: Path) -> None:
+    def test_the_answers_that_no_file_contains_are_computed(
+        self, read: Read, shared_data: Path
+    ) -> None:
         assert not (shared_data / QUERY2BOX / "test_ans_ic.pkl").exists()
         _, tables = read
         rows = np.flatnonzero(np.array(tables["test"].shape) == "ip")
@@ -98,8 +100,8 @@ class TestQuery2Box:
 
 
 @pytest.fixture(scope="module")
-def one_fact() -> dict[str, Any]:
-    """The files of a folder in Query2Box's form with few facts."""
+def two_facts() -> dict[str, Any]:
+    """The files of a folder of Query2Box with two facts."""
     return {
         "ind2ent": {0: "b", 1: "a", 2: "c", 3: "d"},
         "ind2rel": {0: "r", 1: "r_reverse"},
@@ -112,8 +114,8 @@ def one_fact() -> dict[str, Any]:
     }
 
 
-def dumped(folder: Path, files: dict[str, Any]) -> Path:
-    """A folder of safe_pickle."""
+def write_pickles(folder: Path, files: dict[str, Any]) -> Path:
+    """Write a folder of pickles."""
     folder.mkdir()
     for name, content in files.items():
         (folder / f"{name}.pkl").write_bytes(pickle.dumps(content, 2))
@@ -121,23 +123,25 @@ def dumped(folder: Path, files: dict[str, Any]) -> Path:
 
 
 class TestSmallQuery2Box:
-    def test_reverse_relations_ask_the_subject(self, tmp_path: Path, one_fact: Any) -> None:
-        dataset, tables = read_nested(dumped(tmp_path / "in", one_fact))
+    def test_reverse_relations_ask_for_the_subject(self, tmp_path: Path, two_facts: Any) -> None:
+        dataset, tables = read_tuple_queries(write_pickles(tmp_path / "in", two_facts))
         assert list(dataset.split("train")) == [Fact("a", "r", "b")]
         assert list(dataset.split("valid")) == [Fact("b", "r", "c")]
         assert [tables["train"].plans.plan(row).target.asked for row in (0, 1)] == [1, 0]
         assert not any(step.closed for step in tables["train"].plans.plan(0).steps)
 
-    def test_answers_of_absent_files_are_computed(self, tmp_path: Path, one_fact: Any) -> None:
-        dataset, tables = read_nested(dumped(tmp_path / "in", one_fact))
+    def test_answers_of_missing_files_are_computed(self, tmp_path: Path, two_facts: Any) -> None:
+        dataset, tables = read_tuple_queries(write_pickles(tmp_path / "in", two_facts))
         valid = tables["valid"]
         assert valid.shape == ("1p", "2p")
-        assert told(valid, 1) == answers(dataset, "valid", valid, 1) == (set(), {2})
+        assert answers_in(valid, 1) == answers(dataset, "valid", valid, 1) == (set(), {2})
 
-    def test_missing_links_are_unknown_until_asked_for(self, tmp_path: Path, one_fact: Any) -> None:
-        dataset, tables = read_nested(dumped(tmp_path / "in", one_fact))
+    def test_missing_links_are_unknown_until_they_are_counted(
+        self, tmp_path: Path, two_facts: Any
+    ) -> None:
+        dataset, tables = read_tuple_queries(write_pickles(tmp_path / "in", two_facts))
         assert tables["valid"].missing.values.tolist() == [-1, -1]
-        assert with_missing_links(dataset, tables)["valid"].missing.values.tolist() == [1, 1]
+        assert add_missing_links(dataset, tables)["valid"].missing.values.tolist() == [1, 1]
 
     @pytest.mark.parametrize(
         ("name", "content", "where"),
@@ -146,42 +150,42 @@ class TestSmallQuery2Box:
             ("ind2ent", {0: "a", 1: "a"}, "ind2ent.pkl: two numbers have the same entity id"),
             ("ind2ent", {0: "a\n"}, "ind2ent.pkl: entity id"),
             ("ind2ent", {0: 3}, "ind2ent.pkl: not a dict of entity ids"),
-            ("ind2rel", ["r"], "ind2rel.pkl: holds no dict"),
+            ("ind2rel", ["r"], "ind2rel.pkl: contains no dict"),
             ("ind2rel", {0: "_reverse"}, "ind2rel.pkl: an empty relation id"),
             ("train_ans_1c", {((1, (0,)),): {0}}, "train_ans_1c.pkl: no answers to"),
             ("train_ans_1c", {((1, (0,)),): {9}, ((0, (1,)),): {1}}, "an answer to one of its"),
             ("train_ans_1c", {((1, (0,)),): {"b"}, ((0, (1,)),): {1}}, "an answer to one of its"),
-            ("train_triples_1c", {}, "train_triples_1c.pkl: holds no list"),
-            ("train_triples_1c", [3], "train_triples_1c.pkl: a query is not of Query2Box's form"),
-            ("valid_triples_2c", [((1, (0,), 0), "x")], "is not of the structure"),
-            ("valid_triples_2c", [((1, (0, 7), 0), "x")], "has 7 where 'r' stands"),
-            ("valid_triples_2c", [((1, (0, "r"), 0), "x")], "'r' stands where a query has a num"),
-            ("valid_triples_2i", [((1, (0,)), 0, "x")], "is not of the structure"),
+            ("train_triples_1c", {}, "train_triples_1c.pkl: contains no list"),
+            ("train_triples_1c", [3], "train_triples_1c.pkl: a query does not have Query2Box's"),
+            ("valid_triples_2c", [((1, (0,), 0), "x")], "does not have the structure"),
+            ("valid_triples_2c", [((1, (0, 7), 0), "x")], "has 7 in place of 'r'"),
+            ("valid_triples_2c", [((1, (0, "r"), 0), "x")], "a query has 'r' in place of a num"),
+            ("valid_triples_2i", [((1, (0,)), 0, "x")], "does not have the structure"),
         ],
     )
-    def test_a_wrong_file_is_told(
-        self, tmp_path: Path, one_fact: Any, name: str, content: Any, where: str
+    def test_a_wrong_file_is_an_error(
+        self, tmp_path: Path, two_facts: Any, name: str, content: Any, where: str
     ) -> None:
-        folder = dumped(tmp_path / "in", one_fact | {name: content})
+        folder = write_pickles(tmp_path / "in", two_facts | {name: content})
         with pytest.raises(InputError) as error:
-            read_nested(folder)
+            read_tuple_queries(folder)
         assert where in str(error.value)
         assert "; " in str(error.value)
         assert str(folder) in str(error.value)
 
-    def test_a_folder_without_training_queries_or_of_another_kind_is_told(
-        self, tmp_path: Path, one_fact: Any
+    def test_a_folder_without_training_queries_or_of_another_kind_is_an_error(
+        self, tmp_path: Path, two_facts: Any
     ) -> None:
         with pytest.raises(InputError, match=r"neither ind2ent\.pkl"):
-            read_nested(tmp_path)
-        folder = dumped(tmp_path / "in", one_fact)
+            read_tuple_queries(tmp_path)
+        folder = write_pickles(tmp_path / "in", two_facts)
         (folder / "train_triples_1c.pkl").unlink()
         with pytest.raises(InputError, match="no one-hop training queries"):
-            read_nested(folder)
+            read_tuple_queries(folder)
         for path in folder.glob("*triples*"):
             path.unlink()
-        with pytest.raises(InputError, match="there are no queries in it"):
-            read_nested(folder)
+        with pytest.raises(InputError, match="contains no queries"):
+            read_tuple_queries(folder)
 
 
 ONE = ("e", ("r",))
@@ -213,12 +217,12 @@ class TestStructures:
         ["e", ("e",), ("e", ("n",)), ("e", ()), ("e", ("r", "u")), (ONE, ("u",)), (ONE,), ("x", 1)],
     )
     def test_a_structure_without_meaning_is_refused(self, form: Any) -> None:
-        with pytest.raises(Misshapen):
+        with pytest.raises(MalformedTuple):
             Structure.of(form)
 
 
 def small_dataset(seed: int, entities: int = 8) -> Dataset:
-    """Random triples in three splits."""
+    """Build random triples in three splits."""
     rng = np.random.default_rng(seed)
     rows = rng.integers(0, entities, (40, 2)).tolist()
     relations = rng.integers(0, 3, 40).tolist()
@@ -227,7 +231,7 @@ def small_dataset(seed: int, entities: int = 8) -> Dataset:
 
 
 def table_of(dataset: Dataset, split: str, shapes: tuple[str, ...], match: str) -> QueryTable:
-    """A query or two of each shape with its answers."""
+    """Draw up to two queries of each shape, with their answers."""
     walker = Walker(dataset.full_for(split), match)
     drawn = (walker.draw(parse_shape(s), np.random.default_rng(i)) for s in shapes for i in (1, 2))
     plans = [plan for plan in drawn if plan is not None]
@@ -241,14 +245,14 @@ def table_of(dataset: Dataset, split: str, shapes: tuple[str, ...], match: str) 
 
 
 def contents(table: QueryTable) -> set[tuple[Any, ...]]:
-    """What a table says; atoms are told apart by no match, as triples are."""
+    """Return what a table contains; open and closed atoms count as the same."""
     plans = replace(table.plans, closed=np.zeros_like(table.plans.closed))
     open_table = replace(table, plans=plans)
     return {
         (
             open_table.shape[row],
             signature_of(open_table.plans.plan(row)),
-            *(tuple(sorted(one)) for one in told(table, row)),
+            *(tuple(sorted(one)) for one in answers_in(table, row)),
         )
         for row in range(len(table))
     }
@@ -257,7 +261,7 @@ def contents(table: QueryTable) -> set[tuple[Any, ...]]:
 class TestBetaE:
     @settings(max_examples=30)
     @given(st.integers(0, 30), st.sampled_from(["open", "closed"]))
-    def test_what_is_written_is_read_again(
+    def test_what_is_written_can_be_read_again(
         self, tmp_path_factory: pytest.TempPathFactory, seed: int, match: str
     ) -> None:
         folder = tmp_path_factory.getbasetemp() / "betae"
@@ -265,26 +269,26 @@ class TestBetaE:
         trees = (*BINARY, "Or(And(P(), P(P())), Not(P(Or(P(), P()))))", "Not(Not(P()))")
         splits = ("train", "valid", "test")
         tables = {split: table_of(dataset, split, trees, match) for split in splits}
-        write_nested(dataset, tables, folder)
-        again, read = read_nested(folder)
+        write_betae(dataset, tables, folder)
+        again, read = read_tuple_queries(folder)
         for split in splits:
             assert contents(read[split]) == contents(tables[split])
             assert set(again.split(split)) == set(dataset.split(split))
 
-    def test_the_structures_are_those_its_tools_know(self, tmp_path: Path) -> None:
+    def test_the_structures_are_those_of_betae(self, tmp_path: Path) -> None:
         dataset = small_dataset(3)
         table = table_of(dataset, "train", BINARY, "open")
-        write_nested(dataset, {"train": table}, tmp_path / "out")
+        write_betae(dataset, {"train": table}, tmp_path / "out")
         queries = safe_pickle.load(tmp_path / "out" / "train-queries.pkl")
         names = {STRUCTURES.get(form, Structure.of(form).shape_name) for form in queries}
         assert names == set(table.shape)
         assert {form for form, name in STRUCTURES.items() if name in names} <= set(queries)
 
-    def test_the_graph_is_rebuilt_where_no_file_has_it(self, tmp_path: Path) -> None:
-        """One-hop queries about every slot of every fact tell the whole graph."""
+    def test_the_graph_is_rebuilt_if_no_file_contains_it(self, tmp_path: Path) -> None:
+        """One-hop queries about every slot of every fact determine the whole graph."""
         dataset = small_dataset(5)
         folder = tmp_path / "out"
-        write_nested(dataset, {}, folder)
+        write_betae(dataset, {}, folder)
         edges: dict[str, dict[Any, set[int]]] = {}
         for split in dataset.splits:
             edges[split] = {}
@@ -300,27 +304,25 @@ class TestBetaE:
             files[f"{split}-hard-answers"] = edges[split]
         for name, content in files.items():
             (folder / f"{name}.pkl").write_bytes(pickle.dumps(content, 2))
-        again, _ = read_nested(folder)
+        again, _ = read_tuple_queries(folder)
         known: set[Fact] = set()
         for split in dataset.splits:
             assert set(again.split(split)) == set(dataset.split(split)) - known
             known |= set(dataset.split(split))
 
-    def test_names_of_both_kinds_of_reverse_relations_are_understood(self, tmp_path: Path) -> None:
+    def test_both_notations_of_reverse_relations_are_understood(self, tmp_path: Path) -> None:
         dataset = small_dataset(7)
-        write_nested(
-            dataset, {"train": table_of(dataset, "train", ("2p",), "open")}, tmp_path / "a"
-        )
+        write_betae(dataset, {"train": table_of(dataset, "train", ("2p",), "open")}, tmp_path / "a")
         shutil.copytree(tmp_path / "a", tmp_path / "b")
         signed = safe_pickle.load(tmp_path / "b" / "id2rel.pkl")
         plain = {n: x[1:] + ("_reverse" if x[0] == "-" else "") for n, x in signed.items()}
         (tmp_path / "b" / "id2rel.pkl").write_bytes(pickle.dumps(plain))
-        assert read_nested(tmp_path / "a")[0] == read_nested(tmp_path / "b")[0]
+        assert read_tuple_queries(tmp_path / "a")[0] == read_tuple_queries(tmp_path / "b")[0]
 
-    def test_only_builtin_containers_are_written(self, tmp_path: Path) -> None:
+    def test_only_built_in_containers_are_written(self, tmp_path: Path) -> None:
         dataset = small_dataset(1)
         table = table_of(dataset, "valid", BINARY, "open")
-        write_nested(dataset, {"valid": table}, tmp_path / "out")
+        write_betae(dataset, {"valid": table}, tmp_path / "out")
         found = sorted((tmp_path / "out").glob("*.pkl"))
         assert len(found) == 7
         for path in found:
@@ -337,14 +339,14 @@ class TestBetaE:
             plans = StepTable.of([by_length[length]])
             table = QueryTable.of(("1p",), plans, Ragged.empty(1))
             with pytest.raises(StorageError, match=f"the shape 1p has {reason}"):
-                write_nested(dataset, {"train": table}, tmp_path / "out")
+                write_betae(dataset, {"train": table}, tmp_path / "out")
         assert list(tmp_path.iterdir()) == []
 
-    def test_a_bad_line_of_triples_is_told(self, tmp_path: Path) -> None:
+    def test_a_bad_line_of_triples_is_an_error(self, tmp_path: Path) -> None:
         dataset = small_dataset(2)
         folder = tmp_path / "out"
-        write_nested(dataset, {"train": table_of(dataset, "train", ("1p",), "open")}, folder)
+        write_betae(dataset, {"train": table_of(dataset, "train", ("1p",), "open")}, folder)
         for line, reason in (("1\t2", "not three numbers"), ("1\t99\t2", "a number has no name")):
             (folder / "valid.txt").write_text(f"0\t0\t0\n{line}\n")
             with pytest.raises(InputError, match=rf"valid\.txt:2: {reason}"):
-                read_nested(folder)
+                read_tuple_queries(folder)

@@ -1,0 +1,68 @@
+"""Collects the records of all sources: facts by split, descriptions by id, bad lines."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import assert_never
+
+from nqe.errors import InputError
+from nqe.graph.builder import DatasetBuilder
+from nqe.graph.fact import Fact
+from nqe.graph.vocabulary import Description
+from nqe.progress import NoProgress, Progress
+from nqe.readers.bad_lines import BadLines
+from nqe.readers.records import BadLine, DescribedId, Records
+from nqe.readers.source import Source
+
+# Progress is reported once per this many facts.
+STRIDE = 2_000
+
+
+@dataclass(eq=False)
+class RecordCollector:
+    """What was read so far."""
+
+    bad: BadLines
+    builder: DatasetBuilder = field(default_factory=DatasetBuilder)
+    descriptions: dict[str, Description] = field(default_factory=dict)
+
+    def collect(
+        self,
+        source: Source,
+        records: Records,
+        split: str = "train",
+        limit: int | None = None,
+        progress: Progress | None = None,
+    ) -> int:
+        """Take the records of a source, and return the number of facts among them.
+
+        Reading stops after `limit` facts.
+        """
+        progress, count = progress or NoProgress(), 0
+        add = self.builder.split(split).add
+        for number, record in records:
+            match record:
+                case Fact():
+                    try:
+                        add(record)
+                    except InputError as error:  # an id in it is refused
+                        bad = BadLine(str(error), str(record))
+                        self.bad.report(source.name, number, bad)
+                        continue
+                    count += 1
+                    if count % STRIDE == 0:
+                        progress.update(source.position, count)
+                    if count == limit:
+                        break
+                case DescribedId():
+                    self._add_description(record)
+                case BadLine():
+                    self.bad.report(source.name, number, record)
+                case _:
+                    assert_never(record)
+        progress.update(source.position, count)
+        return count
+
+    def _add_description(self, described: DescribedId) -> None:
+        earlier = self.descriptions.get(described.id, Description())
+        self.descriptions[described.id] = earlier.merge(described.description)

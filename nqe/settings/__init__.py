@@ -1,0 +1,45 @@
+"""Settings of sampling, models and training: frozen, and the only place of their defaults."""
+
+from nqe.settings.model import HETEROGENEITIES, ModelSettings
+from nqe.settings.run import (
+    RunSettings,
+    build_run_settings,
+    change_section,
+    parse_assignment,
+    read_settings,
+)
+from nqe.settings.sampling import BALANCES, DRAWS, MATCHES, SLOTS, SamplingSettings
+from nqe.settings.training import (
+    BATCHINGS,
+    DECAYS,
+    DEVICES,
+    LOSSES,
+    OPTIMIZERS,
+    TARGETS,
+    TrainSettings,
+)
+from nqe.settings.values import split_list, to_json
+
+__all__ = [
+    "BALANCES",
+    "BATCHINGS",
+    "DECAYS",
+    "DEVICES",
+    "DRAWS",
+    "HETEROGENEITIES",
+    "LOSSES",
+    "MATCHES",
+    "OPTIMIZERS",
+    "SLOTS",
+    "TARGETS",
+    "ModelSettings",
+    "RunSettings",
+    "SamplingSettings",
+    "TrainSettings",
+    "build_run_settings",
+    "change_section",
+    "parse_assignment",
+    "read_settings",
+    "split_list",
+    "to_json",
+]

@@ -1,0 +1,53 @@
+"""Settings of models, with their defaults."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from nqe.errors import NqeError
+from nqe.settings.values import check_above, check_at_least, check_choice, check_fraction
+
+HETEROGENEITIES = ("dual", "node", "edge")
+
+
+@dataclass(frozen=True)
+class ModelSettings:
+    """How a model is built."""
+
+    kind: str = "nqe"
+    """The kind of model, a name in `nqe.model.MODELS`."""
+    width: int = 200
+    """The length of every vector."""
+    layers: int = 3
+    """The number of layers of the encoder."""
+    heads: int = 4
+    """The number of attention heads; the width must be a multiple of it."""
+    feed_forward: int = 400
+    """The width of the hidden layer of each feed-forward network."""
+    dropout: float = 0.2
+    """The fraction of activations that are dropped during training."""
+    encoder: str = "transformer"
+    """The encoder of facts, a name in `nqe.model.ENCODERS`."""
+    heterogeneity: str = "dual"
+    """What attention distinguishes: roles and edges (dual), roles (node) or edges (edge)."""
+    logic: str = "product"
+    """The fuzzy logic, a name in `nqe.model.LOGICS`; `mean` is the paper's Logic-blind variant."""
+    score: str = "centred"
+    """How queries and entities are compared, a name in `nqe.model.SCORERS`; the paper has `dot`."""
+    temperature: float = 12.0
+    """The initial value of the factor of the centred score, which is learnt."""
+    steepness: float = 8.0
+    """Embeddings are sigmoid(steepness · (weights - mean)); larger values let them move faster."""
+
+    def __post_init__(self) -> None:
+        check_choice("model.heterogeneity", self.heterogeneity, HETEROGENEITIES)
+        for name in ("width", "layers", "heads", "feed_forward"):
+            check_at_least(f"model.{name}", getattr(self, name), 1)
+        for name in ("temperature", "steepness"):
+            check_above(f"model.{name}", getattr(self, name), 0)
+        check_fraction("model.dropout", self.dropout, below_one=True)
+        if self.width % self.heads:
+            raise NqeError(
+                f"setting model.width is {self.width}, which {self.heads} heads cannot share; "
+                "choose a multiple of model.heads"
+            )

@@ -1,0 +1,25 @@
+"""Writes the labels file: id, label, description and aliases, separated by tabs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from nqe.graph.vocabulary import Names, Vocabulary
+from nqe.text_format import ALIAS_SEPARATOR
+
+
+def list_lines(vocabulary: Vocabulary) -> Iterator[str]:
+    """The lines for all entities and relations that have a label, description or alias."""
+    yield from _list_lines(vocabulary.entities)
+    yield from _list_lines(vocabulary.relations)
+
+
+def _list_lines(names: Names) -> Iterator[str]:
+    for number, name in enumerate(names.ids):
+        label, description = names.labels[number] or "", names.descriptions[number] or ""
+        aliases = names.aliases.get(number, ())
+        joined = ALIAS_SEPARATOR.join(alias for alias in aliases if ALIAS_SEPARATOR not in alias)
+        if label or description or aliases:
+            yield "\t".join((name, label, description, joined)).rstrip("\t") + "\n"
+        # A second line for an id adds an alias, which there may contain any character but a tab.
+        yield from (f"{name}\t{alias}\n" for alias in aliases if ALIAS_SEPARATOR in alias)

@@ -1,0 +1,43 @@
+"""`nqe evaluate --mode hybrid`: a RUN evaluated over the known facts."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from answering_commands import RunNqe, check_refused
+from helpers import well
+
+
+def test_a_run_is_evaluated_by_hybrid_beside_embedding(run_nqe: RunNqe, runs: Path) -> None:
+    shutil.copytree(runs / "atlas.run", runs / "evaluated.run")
+    words = ("evaluate", "evaluated.run", "atlas.queries", "--json")
+    hybrid, embedding = [
+        json.loads(well(run_nqe(*words, "--mode", mode))) for mode in ("hybrid", "embedding")
+    ]
+    assert (hybrid["mode"], hybrid["facts"]) == ("hybrid", "train,valid")
+    assert (embedding["mode"], embedding["facts"]) == ("embedding", None)
+    assert hybrid["all"]["queries"] == embedding["all"]["queries"]
+    run = run_nqe(*words, "--mode", "hybrid", "--split", "valid", "--facts", "none")
+    assert json.loads(well(run))["facts"] == "none"
+    kept = sorted(path.name for path in (runs / "evaluated.run" / "reports").iterdir())
+    assert kept == ["test-atlas.queries-hybrid.json", "test-atlas.queries.json"]
+    run = run_nqe(*words, "--mode", "hybrid", "--split", "valid")
+    assert json.loads(well(run))["facts"] == "train"
+
+
+WRONG: dict[str, tuple[tuple[str, ...], str]] = {
+    "hybrid link prediction": (
+        ("evaluate", "atlas.run", "atlas", "--link-prediction", "--mode", "hybrid"),
+        "--mode has no meaning with --link-prediction; leave it out",
+    ),
+}
+
+
+@pytest.mark.parametrize(("words", "sentence"), WRONG.values(), ids=WRONG)
+def test_an_impossible_command_fails_with_one_sentence_and_writes_nothing(
+    words: tuple[str, ...], sentence: str, run_nqe: RunNqe, runs: Path
+) -> None:
+    check_refused(run_nqe, runs, words, sentence)
