@@ -160,7 +160,7 @@ class GraphSource:
         return table.take(order.permutation(len(table)))
 
     def _draw_closed(self, epoch: int) -> QueryTable:
-        """Return as many closed queries as there are, those with more answers more often."""
+        """Draw as many closed queries as there are; a query with more answers occurs more often."""
         rng = np.random.default_rng((self.settings.seed, epoch, _REPETITIONS))
         rows = rng.permutation(len(self.closed))
         frequency = self.closed.easy.lengths[rows] ** self.settings.answers_power
