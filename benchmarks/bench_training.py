@@ -27,7 +27,7 @@ from machine import (
 from nqe.graph import Dataset
 from nqe.model import new_model
 from nqe.sampling import QueryTable, sample
-from nqe.sampling.one_hop import closed_queries
+from nqe.sampling.one_hop import make_closed_queries
 from nqe.settings import ModelSettings, SamplingSettings, TrainSettings
 from nqe.training.candidates import sample_entities, take_all_entities
 from nqe.training.loss import SoftmaxLoss
@@ -123,7 +123,7 @@ def rows_as_drawn(table: QueryTable) -> np.ndarray:
 
 def published_size(dataset: Dataset, sizes: Sizes) -> tuple[list[tuple[str, str]], float]:
     """The figures for one-hop queries of all slots with the full softmax, and the ratio."""
-    table = closed_queries(dataset.splits["train"])
+    table = make_closed_queries(dataset.splits["train"])
     order = rows_as_drawn(table)
     steps = Steps(dataset, PUBLISHED, None)
     size, seconds, tables = sizes.published_batch, [], []
@@ -155,7 +155,7 @@ def published_size(dataset: Dataset, sizes: Sizes) -> tuple[list[tuple[str, str]
 
 def default_size(dataset: Dataset, sizes: Sizes) -> list[tuple[str, str, str]]:
     """The default settings, with the full and the sampled softmax."""
-    table = closed_queries(dataset.splits["train"])
+    table = make_closed_queries(dataset.splits["train"])
     order = np.random.default_rng(0).permutation(len(table))
     batch, rows = sizes.default_batch, []
     for name, candidates in (("full", None), ("sampled", TrainSettings().candidates)):

@@ -28,7 +28,7 @@ from nqe.graph.fact_source import FactSource
 from nqe.graph.pattern import FIRST_QUALIFIER
 from nqe.graph.ragged import Ragged
 from nqe.model.log_sum import LogSum
-from nqe.sampling.one_hop import closed_queries
+from nqe.sampling.one_hop import make_closed_queries
 from nqe.sampling.query_table import QueryTable
 
 Floats = npt.NDArray[np.float32]
@@ -172,7 +172,7 @@ def compute_mean_answers(facts: Facts, relation_count: int) -> Floats:
 
     A relation and slot without queries gets the overall mean; every mean is at least 1.
     """
-    table = closed_queries(facts)
+    table = make_closed_queries(facts)
     relation, kind = table.plans.relation, np.minimum(table.plans.asked, FIRST_QUALIFIER)
     place = relation * SLOT_KINDS + kind
     size = relation_count * SLOT_KINDS

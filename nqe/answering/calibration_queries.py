@@ -14,7 +14,7 @@ from nqe.graph.fact_source import FactSource
 from nqe.graph.pattern import FIRST_QUALIFIER, Kind
 from nqe.graph.ragged import Ragged, offsets
 from nqe.query.exact_batch import run_table
-from nqe.sampling.one_hop import link_queries
+from nqe.sampling.one_hop import make_link_queries
 from nqe.sampling.query_table import QueryTable
 
 
@@ -30,7 +30,7 @@ def draw_calibration_queries(
     if facts is None or not len(facts):
         raise NqeError(f"calibrating needs a {split} split; import one")
     full = dataset.known(f"{known},{split}")
-    table = link_queries(facts, full)
+    table = make_link_queries(facts, full)
     table = table.take(rng.permutation(len(table))[:count])
     table = swap_anchors(table, len(table) // 2, rng)
     table = table.with_answers(_answer(table, full), Ragged.empty(len(table)))

@@ -12,7 +12,7 @@ from nqe.evaluation.groupings import OF_LINKS
 from nqe.evaluation.report import Report
 from nqe.graph.dataset import Dataset
 from nqe.progress import Progress
-from nqe.sampling.one_hop import link_queries
+from nqe.sampling.one_hop import make_link_queries
 
 NO_BOOTSTRAP = Bootstrap(samples=0)
 
@@ -36,7 +36,9 @@ def predict_links(
     facts = dataset.split(split).facts
     if not len(facts):
         raise NqeError(f"the {split} split has no facts to predict; choose another split")
-    ranking = evaluate(runner, link_queries(facts, dataset.graph), block=block, progress=progress)
+    ranking = evaluate(
+        runner, make_link_queries(facts, dataset.graph), block=block, progress=progress
+    )
     return Report.of(
         ranking,
         split=split,

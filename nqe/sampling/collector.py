@@ -38,7 +38,7 @@ def count_most_links(shape: Shape) -> int:
 
 @dataclass(eq=False)
 class Collector:
-    """Takes queries from blocks: no query twice, and if `balanced` evenly over missing links."""
+    """Takes queries from blocks, each once; if `balanced`, by the number of missing links."""
 
     split: str
     shape: str

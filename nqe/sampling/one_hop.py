@@ -19,12 +19,12 @@ from nqe.sampling.query_table import concatenate as concatenate_tables
 NAME = "1p"
 
 
-def closed_queries(facts: Facts) -> QueryTable:
+def make_closed_queries(facts: Facts) -> QueryTable:
     """Return all closed one-hop queries that the facts answer, each once with all its answers."""
     return _closed(facts, np.zeros(len(facts), dtype=bool))
 
 
-def link_queries(facts: Facts, graph: Graph) -> QueryTable:
+def make_link_queries(facts: Facts, graph: Graph) -> QueryTable:
     """Return the closed one-hop queries about some facts: link prediction as in the literature.
 
     The hard answers are the entities that the facts have in the asked slot. The easy answers are
@@ -35,7 +35,7 @@ def link_queries(facts: Facts, graph: Graph) -> QueryTable:
     return table.take(np.flatnonzero(table.hard.lengths))
 
 
-def open_queries(graph: Graph, count: int, rng: np.random.Generator) -> QueryTable:
+def draw_open_queries(graph: Graph, count: int, rng: np.random.Generator) -> QueryTable:
     """Draw open one-hop queries from random facts, with a random slot and random qualifiers."""
     if not len(graph) or not count:
         return _closed(graph.facts.take(np.zeros(0, dtype=np.int64)), np.zeros(0, dtype=bool))

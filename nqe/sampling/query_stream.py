@@ -52,7 +52,7 @@ class QueryStream:
 
     @property
     def positions(self) -> dict[str, list[int]]:
-        """Where each shape's queries are; a new stream given these continues from there."""
+        """The block and the used queries of each shape; a new stream can continue from them."""
         return {shape: [at.block, at.used] for shape, at in self._positions.items()}
 
     def take(self, shape: str, count: int) -> QueryTable:

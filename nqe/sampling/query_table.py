@@ -18,7 +18,7 @@ from nqe.query.step_table import StepTable
 class QueryTable:
     """The plans of queries, and their answers.
 
-    Training queries have only easy answers, of which a part may have been kept; `answer_count`
+    Training queries have only easy answers, and may have kept only some of them; `answer_count`
     counts all of them. `missing` belongs to `hard`: the number of facts that an answer needs and
     that are not known, or -1 if it was not counted.
     """

@@ -90,12 +90,12 @@ class _PostponedBlock:
 
 
 class SpawnedPool:
-    """Runs tasks in processes of its own, which all hold a copy of the data set."""
+    """Runs tasks in processes of its own, each with a copy of the data set."""
 
     def __init__(self, dataset: Dataset, settings: SamplingSettings, count: int) -> None:
         # A bare copy, without the indexes and graphs that the caller's data set has cached.
         bare = Dataset(dataset.vocabulary, dataset.splits)
-        # Spawning is safe whatever threads the caller runs; forking is not.
+        # Spawning is safe when the caller runs threads; forking is not.
         self._executor = ProcessPoolExecutor(
             count, get_context("spawn"), _start_worker, (bare, settings)
         )

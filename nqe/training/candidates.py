@@ -54,7 +54,7 @@ def sample_entities(
     unbiased estimate of the sum over all entities. Whatever candidate is an answer to a query
     counts as its answer, so no answer is treated as wrong.
 
-    `answers` are those of the whole batch, `own` those of the queries of this process.
+    `answers` belong to the whole batch, `own` to the queries of this process.
     """
     sure = np.unique(answers.values[_sure_answers(answers, rng)])
     others = np.setdiff1d(rng.integers(entity_count, size=count), sure)
@@ -70,9 +70,9 @@ def sample_entities(
 
 
 def _sure_answers(answers: Ragged, rng: np.random.Generator) -> Integers:
-    """Return where the answers stand that are certain to be candidates.
+    """Return the positions, in `answers.values`, of the answers that become candidates.
 
-    These are all answers of a query with few, and random ones of a query with many.
+    A query with few answers contributes all of them, a query with many some random ones.
     """
     lengths = answers.lengths
     few, many = lengths <= MAX_SURE_ANSWERS, np.flatnonzero(lengths > MAX_SURE_ANSWERS)

@@ -55,7 +55,7 @@ class Clock:
         return bool(self._losses) and time.monotonic() - self._window >= REPORT_SECONDS
 
     def take_report(self) -> dict[str, float] | None:
-        """Return mean loss and rate since the last report, and start anew; None without steps."""
+        """Return mean loss and rate since the last report and reset them; None without steps."""
         if not self._losses:
             return None
         values = {

@@ -25,7 +25,7 @@ _CANDIDATES, _DROPOUT = 3, 4
 
 
 class BatchGradients:
-    """Computes the gradients of batches, each process those of its share of the queries."""
+    """Computes the gradients of batches; each process works on its share of the queries."""
 
     def __init__(self, model: Model, settings: TrainSettings, processes: ProcessGroup) -> None:
         self.model, self.settings, self.processes = model, settings, processes

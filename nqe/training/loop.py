@@ -30,8 +30,8 @@ _MEMORY_STEPS = 20
 class Loop:
     """Takes training steps until the training is complete.
 
-    `state` and the weights change together: whenever a signal is let through, both are those
-    after the same step. Of several processes, the first one decides, validates and saves.
+    `state` and the weights change together: whenever a signal is let through, both belong to the
+    same step. Of several processes, the first one decides, validates and saves.
     """
 
     def __init__(
@@ -157,7 +157,7 @@ class Loop:
             raise self._divergence(value, norm)
 
     def _save_on_interrupt(self) -> list[str]:
-        """Save, and return what to tell the user."""
+        """Save, and return the message for the user, if this process prints it."""
         if not self.processes.is_first:
             return []
         self._check_weights()

@@ -14,7 +14,7 @@ from nqe.model.log_sum import LogSum
 from nqe.model.model import Comparison
 
 BLOCK = 2**25
-"""At most this many scores exist at once, but always those of one query."""
+"""At most this many scores exist at once, or the scores of one query if these are more."""
 _COLUMNS = 4096
 """Entities processed at once, few enough that their scores stay in the CPU's cache."""
 

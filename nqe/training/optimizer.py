@@ -47,7 +47,7 @@ class Optimizer:
         return float(norm)
 
     def step(self, rate: float, number: int) -> None:
-        """Change the weights by their gradients and clear these; `number` is that of the step."""
+        """Change the weights by their gradients, and clear the gradients; `number` counts steps."""
         for group in self._adam.param_groups:
             group["lr"] = rate
         self._adam.step()

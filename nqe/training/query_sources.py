@@ -19,7 +19,7 @@ from nqe.query.plan import Op
 from nqe.query.shapes import SHAPES, parse_shape
 from nqe.sampling import load_queries
 from nqe.sampling.one_hop import NAME as ONE_HOP
-from nqe.sampling.one_hop import closed_queries, open_queries
+from nqe.sampling.one_hop import draw_open_queries, make_closed_queries
 from nqe.sampling.query_stream import QueryStream, open_query_stream
 from nqe.sampling.query_table import QueryTable, concatenate
 from nqe.settings import SamplingSettings, TrainSettings
@@ -153,14 +153,14 @@ class GraphSource:
     def _epoch(self, epoch: int) -> QueryTable:
         """Return the one-hop queries of an epoch, in random order."""
         rng = np.random.default_rng((self.settings.seed, epoch, _OPEN))
-        table = open_queries(self.graph, self._open_count, rng)
+        table = draw_open_queries(self.graph, self._open_count, rng)
         if self._closed_count:
             table = concatenate([self._draw_closed(epoch), table])
         order = np.random.default_rng((self.settings.seed, epoch, _ORDER))
         return table.take(order.permutation(len(table)))
 
     def _draw_closed(self, epoch: int) -> QueryTable:
-        """Return as many closed queries as there are, those with more answers more often."""
+        """Draw as many closed queries as there are; a query with more answers occurs more often."""
         rng = np.random.default_rng((self.settings.seed, epoch, _REPETITIONS))
         rows = rng.permutation(len(self.closed))
         frequency = self.closed.easy.lengths[rows] ** self.settings.answers_power
@@ -269,7 +269,7 @@ def open_graph_source(
         match=_choose_match(settings.open_share),
         seed=settings.seed,
     )
-    closed = closed_queries(graph.facts)
+    closed = make_closed_queries(graph.facts)
     with open_query_stream(dataset, sampling, settings.workers, position.streams) as stream:
         yield GraphSource(graph, closed, stream, tuple(shapes), settings)
 

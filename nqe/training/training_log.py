@@ -39,7 +39,7 @@ class TrainingLog:
             self._tensorboard.add_scalars(state.step, scalars)
 
     def write_scores(self, state: State, mrr: float, scores: Mapping[str, float]) -> None:
-        """Write the scores of a validation: their mean, and those of each shape."""
+        """Write the scores of a validation: the mean, and the score of each shape."""
         seconds = round(state.seconds, 2)
         self._run.add_metrics(step=state.step, seconds=seconds, mrr=mrr, by_shape=scores)
         by_shape = {f"valid/{name}": score for name, score in scores.items()}

@@ -15,7 +15,7 @@ from nqe.model.model import Model
 from nqe.query.shapes import SHAPES
 from nqe.sampling import sample
 from nqe.sampling.one_hop import NAME as ONE_HOP
-from nqe.sampling.one_hop import link_queries
+from nqe.sampling.one_hop import make_link_queries
 from nqe.sampling.query_table import QueryTable, concatenate
 from nqe.sampling.storage import read_manifest
 from nqe.settings import SamplingSettings, TrainSettings
@@ -64,7 +64,7 @@ def draw_validation_queries(
         settings = SamplingSettings(shapes=others, train=0, valid=per_shape, test=0, seed=seed)
         tables.append(sample(dataset, settings, workers=1).splits["valid"])
     if ONE_HOP in shapes:
-        table = link_queries(held_out, dataset.full_for("valid"))
+        table = make_link_queries(held_out, dataset.full_for("valid"))
         tables.append(draw_rows(table, per_shape if others else count, seed))
     return concatenate(tables)
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from nqe.answering import Calibration
 from nqe.answering.calibration import MAX_PREDICTED, Curve, compute_mean_answers
 from nqe.graph import Fact
-from nqe.sampling.one_hop import closed_queries
+from nqe.sampling.one_hop import make_closed_queries
 
 score_lists = st.lists(st.integers(-60, 60), min_size=2, max_size=12, unique=True).map(
     lambda halves: [one / 2 for one in halves]
@@ -101,7 +101,7 @@ def test_the_plain_calibration_multiplies_odds_by_the_number_of_answers() -> Non
 @given(fact_lists)
 def test_the_mean_number_of_answers_is_counted_over_the_closed_queries(facts: list[Fact]) -> None:
     graph = graph_of(facts)
-    table = closed_queries(graph.facts)
+    table = make_closed_queries(graph.facts)
     asked: dict[tuple[int, int], list[int]] = {}
     for row in range(len(table)):
         [step] = table.plans.plan(row).steps

@@ -29,7 +29,7 @@ from nqe.graph.ragged import Ragged
 from nqe.model import EmbeddingRunner, Model, load, save_pretrained
 from nqe.model.checkpoint import Card
 from nqe.query import execute
-from nqe.sampling.one_hop import link_queries
+from nqe.sampling.one_hop import make_link_queries
 from nqe.sampling.query_table import QueryTable
 from nqe.settings import build_run_settings
 from nqe.training import fit_weights
@@ -79,7 +79,7 @@ def anchors(table: QueryTable, row: int) -> list[tuple[int, int]]:
 
 
 def test_one_anchor_is_swapped_in_the_first_queries_and_nothing_else(demo: Dataset) -> None:
-    table = link_queries(demo.splits["valid"], demo.known("train,valid"))
+    table = make_link_queries(demo.splits["valid"], demo.known("train,valid"))
     table = table.take(np.random.default_rng(0).permutation(len(table))[:400])
     new = swap_anchors(table, 200, np.random.default_rng(1))
     same = [row for row in range(400) if table.plans.plan(row) == new.plans.plan(row)]
@@ -94,7 +94,7 @@ def test_one_anchor_is_swapped_in_the_first_queries_and_nothing_else(demo: Datas
 
 def test_a_new_anchor_comes_from_the_same_slot_of_the_same_relation() -> None:
     dataset = countries()
-    table = link_queries(dataset.splits["train"], dataset.known("train"))
+    table = make_link_queries(dataset.splits["train"], dataset.known("train"))
     new = swap_anchors(table, len(table), np.random.default_rng(3))
     pools: dict[tuple[int, int, int], set[int]] = {}
     changed = 0

@@ -12,7 +12,7 @@ from nqe.errors import NqeError
 from nqe.graph import Fact, Graph
 from nqe.model import EmbeddingRunner
 from nqe.query.step_table import StepTable
-from nqe.sampling.one_hop import closed_queries
+from nqe.sampling.one_hop import make_closed_queries
 
 
 def test_a_runner_gives_the_scores_of_its_model() -> None:
@@ -34,7 +34,7 @@ def test_a_runner_switches_dropout_off() -> None:
 
 def test_a_runner_refuses_queries_of_a_larger_graph() -> None:
     graph = Graph.of([Fact(f"e{n}", "r", f"e{n + 1}") for n in range(20)])
-    table = closed_queries(graph.facts)
+    table = make_closed_queries(graph.facts)
     with pytest.raises(NqeError, match="entity number 20 is not one of the model's 12"):
         EmbeddingRunner(small_model()).run(table.plans)
     scores = EmbeddingRunner(small_model()).run(table.plans.take(np.arange(3)))

@@ -15,7 +15,7 @@ from nqe.graph import Dataset, Fact, Graph, Pattern
 from nqe.graph.fact_columns import Facts
 from nqe.model import new_model
 from nqe.query.plan import Op, Plan
-from nqe.sampling.one_hop import closed_queries, link_queries, open_queries
+from nqe.sampling.one_hop import draw_open_queries, make_closed_queries, make_link_queries
 from nqe.sampling.query_table import QueryTable
 from nqe.settings import ModelSettings
 
@@ -88,7 +88,7 @@ def check_well_formed(table: QueryTable) -> None:
 
 @given(graph=graphs)
 def test_closed_queries_ask_for_every_slot_of_every_fact_with_all_answers(graph: Graph) -> None:
-    table = closed_queries(graph.facts)
+    table = make_closed_queries(graph.facts)
     check_well_formed(table)
     assert not len(table.hard.values)
     assert answers_by_key(table, "easy") == ask_every_slot(graph.facts)
@@ -96,7 +96,7 @@ def test_closed_queries_ask_for_every_slot_of_every_fact_with_all_answers(graph:
 
 @given(graph=graphs)
 def test_the_answers_of_closed_queries_are_those_of_the_exact_engine(graph: Graph) -> None:
-    table = closed_queries(graph.facts)
+    table = make_closed_queries(graph.facts)
     for row in range(len(table)):
         pattern = pattern_of(table.plans.plan(row))
         assert pattern.closed
@@ -107,7 +107,7 @@ def test_the_answers_of_closed_queries_are_those_of_the_exact_engine(graph: Grap
 
 @given(graph=graphs, seed=st.integers(0, 9))
 def test_the_answers_of_open_queries_are_those_of_the_exact_engine(graph: Graph, seed: int) -> None:
-    table = open_queries(graph, 12, np.random.default_rng(seed))
+    table = draw_open_queries(graph, 12, np.random.default_rng(seed))
     assert len(table) == 12
     check_well_formed(table)
     assert not len(table.hard.values)
@@ -121,7 +121,7 @@ def test_the_answers_of_open_queries_are_those_of_the_exact_engine(graph: Graph,
 
 def test_open_queries_ask_for_random_slots_and_have_random_qualifiers() -> None:
     graph = Graph.of([Fact("a", "r", "b", (("p", "c"), ("q", "d")))])
-    table = open_queries(graph, 400, np.random.default_rng(1))
+    table = draw_open_queries(graph, 400, np.random.default_rng(1))
     counts = Counter(
         (pattern.asked, len(pattern.attributes))
         for pattern in (pattern_of(table.plans.plan(row)) for row in range(len(table)))
@@ -136,7 +136,7 @@ def test_open_queries_ask_for_random_slots_and_have_random_qualifiers() -> None:
 
 def test_the_same_seed_draws_the_same_open_queries() -> None:
     first, second, other = (
-        open_queries(REPEATED, 30, np.random.default_rng(seed)) for seed in (5, 5, 6)
+        draw_open_queries(REPEATED, 30, np.random.default_rng(seed)) for seed in (5, 5, 6)
     )
     assert first.plans == second.plans
     assert first.plans != other.plans
@@ -153,7 +153,7 @@ def test_link_queries_ask_for_every_slot_of_some_facts_and_other_answers_are_eas
 ) -> None:
     test, train = both
     dataset = Dataset.of({"test": test, "train": train})
-    table = link_queries(dataset.splits["test"], dataset.graph)
+    table = make_link_queries(dataset.splits["test"], dataset.graph)
     check_well_formed(table)
     hard = ask_every_slot(dataset.splits["test"])
     every = ask_every_slot(dataset.graph.facts)
@@ -162,7 +162,7 @@ def test_link_queries_ask_for_every_slot_of_some_facts_and_other_answers_are_eas
 
 
 def test_link_queries_without_other_facts_have_only_hard_answers() -> None:
-    table = link_queries(REPEATED.facts, Graph(REPEATED.vocabulary, Facts.empty()))
+    table = make_link_queries(REPEATED.facts, Graph(REPEATED.vocabulary, Facts.empty()))
     assert answers_by_key(table, "hard") == ask_every_slot(REPEATED.facts)
     assert not len(table.easy.values)
 
@@ -171,10 +171,10 @@ def test_no_facts_give_no_queries() -> None:
     nothing = Graph(REPEATED.vocabulary, Facts.empty())
     rng = np.random.default_rng(0)
     for table in (
-        closed_queries(nothing.facts),
-        link_queries(nothing.facts, REPEATED),
-        open_queries(nothing, 5, rng),
-        open_queries(REPEATED, 0, rng),
+        make_closed_queries(nothing.facts),
+        make_link_queries(nothing.facts, REPEATED),
+        draw_open_queries(nothing, 5, rng),
+        draw_open_queries(REPEATED, 0, rng),
     ):
         assert len(table) == 0
         assert len(table.plans.plan_start) == 1
@@ -183,7 +183,7 @@ def test_no_facts_give_no_queries() -> None:
 @given(graph=graphs)
 @settings(max_examples=20)
 def test_a_model_can_encode_a_table_of_one_hop_queries(graph: Graph) -> None:
-    table = closed_queries(graph.facts)
+    table = make_closed_queries(graph.facts)
     small = ModelSettings(width=4, layers=1, heads=1, feed_forward=4)
     model = new_model(small, graph.entity_count, graph.relation_count)
     with torch.no_grad():

@@ -20,7 +20,7 @@ from nqe.graph import Dataset
 from nqe.graph.pattern import Kind
 from nqe.query.plan import Op
 from nqe.sampling import QueryTable, sample
-from nqe.sampling.one_hop import closed_queries
+from nqe.sampling.one_hop import make_closed_queries
 from nqe.settings import SamplingSettings, TrainSettings
 from nqe.training.query_sources import (
     GraphSource,
@@ -34,7 +34,7 @@ from nqe.training.query_sources import (
 )
 
 DATASET = towns()
-CLOSED = closed_queries(DATASET.splits["train"])
+CLOSED = make_closed_queries(DATASET.splits["train"])
 SAMPLED = sample(
     DATASET, SamplingSettings(shapes=("1p", "2i", "2in"), train=20, valid=0, test=0), workers=1
 ).splits["train"]
