@@ -1,26 +1,30 @@
-# Two environments: .venv holds what a user needs, .venv-dev everything.
+# Two environments: .venv holds what a user installs, .venv-dev also what developers need.
 PYTHON ?= python3
 PIP = -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 WORKERS ?= 2
+PYTEST = .venv-dev/bin/python -m pytest --numprocesses $(WORKERS) --dist loadgroup
 
-.PHONY: demo test check bench docs browser clean
+.PHONY: demo test test-long check bench docs clean
 
-demo: .venv/ready  ## set up and do the main job on the embedded graph
+demo: .venv/ready  ## install the package and run its demo on the embedded graph
 	.venv/bin/nqe demo --output build/atlas.graph
 
-test: .venv-dev/ready browser check  ## set up and run every test
-	.venv-dev/bin/python -m pytest --numprocesses $(WORKERS) --dist loadgroup
+test: .venv-dev/ready check  ## check style and types, and run all tests except the long ones
+	$(PYTEST) -m "not long"
 
-check: .venv-dev/ready  ## style, types, and the direction of imports
+test-long: .venv-dev/ready  ## run the long tests: builds, benchmarks, many repetitions
+	$(PYTEST) -m long
+
+check: .venv-dev/ready  ## check style, types and the direction of imports
 	.venv-dev/bin/ruff check --quiet .
 	.venv-dev/bin/ruff format --quiet --check .
 	.venv-dev/bin/mypy
 	.venv-dev/bin/python -m pytest tests/test_imports.py
 
-bench: .venv-dev/ready  ## measure times again; what trains for an hour is run by hand
+bench: .venv-dev/ready  ## measure all times again; what trains for an hour is run by hand
 	for script in benchmarks/bench_*.py; do .venv-dev/bin/python $$script || exit 1; done
 
-docs: .venv-dev/ready  ## the documentation as a site, in build/site
+docs: .venv-dev/ready  ## build the documentation as a site in build/site
 	.venv-dev/bin/mkdocs build --quiet --strict --site-dir build/site
 
 .venv/ready: pyproject.toml constraints.txt
@@ -33,11 +37,5 @@ docs: .venv-dev/ready  ## the documentation as a site, in build/site
 	.venv-dev/bin/python $(PIP) --editable '.[dev]'
 	touch $@
 
-browser:  ## Chromium for the browser tests; without it they skip
-	@command -v chromium >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null \
-	  && apt-get update --quiet --quiet \
-	  && DEBIAN_FRONTEND=noninteractive apt-get install --quiet --quiet --yes --no-install-recommends chromium >/dev/null; } \
-	  || echo "no chromium, and no way to install it: browser tests will skip"
-
-clean:
+clean:  ## remove both environments and everything that was built
 	rm -rf .venv .venv-dev build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache

@@ -16,7 +16,7 @@ import pytest
 
 from nqe.version import VERSION
 
-pytestmark = pytest.mark.xdist_group("slow builds")
+pytestmark = [pytest.mark.long, pytest.mark.xdist_group("builds")]
 
 SOURCES = ("nqe", "pyproject.toml", "README.md", "LICENSE")
 NO_INDEX = ("No matching distribution", "Could not find a version", "Failed to establish")

@@ -1,0 +1,48 @@
+"""Every benchmark runs in its quick form, on the embedded graph, and writes no result."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = [pytest.mark.long, pytest.mark.xdist_group("benchmarks")]
+
+LIBRARIES = {"cache.py", "compare_versions.py", "machine.py", "trained.py", "version_scenarios.py"}
+"""Files that other benchmarks import, and those that need a second checkout."""
+COMMANDS = {
+    "bench_answering.py": [],
+    "bench_exact.py": [],
+    "bench_graph.py": [],
+    "bench_sampling.py": [],
+    "bench_training.py": [],
+    "case_study.py": [],
+    "hybrid_quality.py": ["--count", "2"],
+    "one_hop_quality.py": ["main"],
+}
+
+
+def test_every_benchmark_is_tried_out(root: Path) -> None:
+    scripts = {path.name for path in (root / "benchmarks").glob("*.py")}
+    assert scripts == LIBRARIES | COMMANDS.keys()
+
+
+@pytest.mark.parametrize(("script", "arguments"), COMMANDS.items(), ids=COMMANDS)
+def test_the_quick_form_runs_and_writes_no_result(
+    root: Path, script: str, arguments: list[str]
+) -> None:
+    results = root / "benchmarks" / "results"
+    before = {path.name: path.stat().st_mtime_ns for path in results.iterdir()}
+    done = subprocess.run(
+        [sys.executable, str(root / "benchmarks" / script), *arguments, "--quick"],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {"PYTHONWARNINGS": "error::DeprecationWarning:nqe"},
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("# ") or "\n# " in done.stdout
+    assert {path.name: path.stat().st_mtime_ns for path in results.iterdir()} == before

@@ -1,0 +1,32 @@
+"""The version of the sampler: other queries from the same settings need another number."""
+
+from __future__ import annotations
+
+import hashlib
+
+import nqe
+from nqe.sampling import sample
+from nqe.settings import SamplingSettings
+from nqe.version import SAMPLER_VERSION
+
+SETTINGS = SamplingSettings(shapes=("1p", "2p", "3cp", "pin"), train=4, valid=3, test=3, seed=7)
+DIGESTS = {1: "f86a50a2b89066ad"}
+"""The digest of the queries that each version of the sampler draws from the atlas."""
+
+
+def digest_queries() -> str:
+    """A digest of the texts and answers of all queries, in their order."""
+    atlas = nqe.demo_dataset()
+    lines = [
+        f"{split} {table.plans.plan(row).query(atlas.vocabulary)} {easy.tolist()} {hard.tolist()}"
+        for split, table in sample(atlas, SETTINGS, workers=1).splits.items()
+        for row, (easy, hard) in enumerate(zip(table.easy, table.hard, strict=True))
+    ]
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
+
+
+def test_a_sampler_that_draws_other_queries_has_another_version() -> None:
+    assert digest_queries() == DIGESTS[SAMPLER_VERSION], (
+        "the sampler draws other queries than before: raise SAMPLER_VERSION in nqe/version.py, "
+        "and add the new digest here"
+    )
