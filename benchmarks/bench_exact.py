@@ -7,6 +7,7 @@ import statistics
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from urllib.parse import unquote
 
 import numpy as np
 import pyoxigraph
@@ -90,7 +91,7 @@ def measure_shape(graph: Graph, store: pyoxigraph.Store, plans: list[Plan]) -> M
     ours, theirs = [], []
     for plan in plans:
         text = write_sparql(plan.query(graph.vocabulary).graph, graph.vocabulary)
-        found = {row[0].value.removeprefix(ENTITY) for row in store.query(text)}
+        found = {unquote(row[0].value.removeprefix(ENTITY)) for row in store.query(text)}
         if found != set(execute(plan, graph).ids):
             raise SystemExit(f"the engines disagree about {plan.query(graph.vocabulary)}")
         ours.append(least_seconds(lambda plan=plan: execute(plan, graph)))

@@ -226,10 +226,14 @@ def answering(folder: Path) -> Seconds:
 def answer(answerer: Any, texts: Sequence[str], mode: str) -> object:
     """Ask many queries at once, by whichever method this checkout has."""
     try:
-        requests = import_module("nqe.answering").Request
+        request = import_module("nqe.answering").Request
     except AttributeError:
         return answerer.answer_many(texts, mode)
-    return answerer.answer_many([requests(text, mode=mode) for text in texts])
+    outcomes = answerer.answer_many([request(text, mode) for text in texts])
+    for outcome in outcomes:
+        if isinstance(outcome, Exception):
+            raise outcome
+    return outcomes
 
 
 SCENARIOS: dict[str, Callable[[Path], Seconds]] = {

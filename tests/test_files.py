@@ -1,4 +1,4 @@
-"""Writing that leaves nothing half-written."""
+"""Safe writing: a failure leaves what was there before, and nothing half-written."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
-def test_a_file_takes_its_place_when_all_is_written(tmp_path: Path) -> None:
+def test_a_file_gets_its_name_when_it_is_complete(tmp_path: Path) -> None:
     path = tmp_path / "deep" / "er" / "a.txt.gz"
     with new_file(path) as temporary:
         assert temporary.name.endswith(".txt.gz")
@@ -111,7 +111,7 @@ def test_folders_change_places_at_once(tmp_path: Path) -> None:
     assert not _exchange(tmp_path / "one", tmp_path / "missing")
 
 
-def test_folders_made_for_a_failed_output_are_taken_away(tmp_path: Path) -> None:
+def test_folders_created_for_a_failed_output_are_removed(tmp_path: Path) -> None:
     def write() -> None:
         with new_folder(tmp_path / "a" / "b" / "c", "mark"):
             raise ValueError
@@ -121,7 +121,7 @@ def test_folders_made_for_a_failed_output_are_taken_away(tmp_path: Path) -> None
     assert names(tmp_path) == []
 
 
-def test_a_folder_with_its_mark_is_replaced_whole(tmp_path: Path) -> None:
+def test_a_folder_with_its_marker_file_is_replaced_whole(tmp_path: Path) -> None:
     path = tmp_path / "graph"
     for content in ("one", "two"):
         with new_folder(path, "mark") as temporary:
@@ -148,7 +148,7 @@ def test_a_folder_with_other_files_is_never_touched(tmp_path: Path) -> None:
     assert names(tmp_path) == ["thesis.tex"]
 
 
-def test_a_mark_without_the_right_text_does_not_count(tmp_path: Path) -> None:
+def test_a_marker_file_without_the_right_text_does_not_count(tmp_path: Path) -> None:
     (tmp_path / "manifest.json").write_text('{"name": "my web page"}')
     (tmp_path / "index.html").touch()
     with pytest.raises(StorageError, match="holds other files"):
@@ -168,10 +168,10 @@ def test_a_file_in_the_place_of_a_folder_is_never_touched(tmp_path: Path) -> Non
 def test_a_place_below_a_file_is_refused_in_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     for path in (tmp_path / "file" / "a", tmp_path / "file" / "a" / "b"):
-        told = r"cannot be written \(.*\); choose another place"
-        with pytest.raises(StorageError, match=told), new_folder(path, "mark"):
+        message = r"cannot be written \(.*\); choose another place"
+        with pytest.raises(StorageError, match=message), new_folder(path, "mark"):
             pass
-        with pytest.raises(StorageError, match=told), new_file(path):
+        with pytest.raises(StorageError, match=message), new_file(path):
             pass
 
 

@@ -145,14 +145,10 @@ def _running_nodes(node: ast.AST) -> Iterator[ast.AST]:
             yield from _running_nodes(child)
 
 
-FOLDERS_WITH_CYCLES = frozenset({"answering"})
-"""Folders whose files import each other in a circle; to be emptied, never to grow."""
-
-
 @pytest.mark.parametrize("folder", ORDER)
 def test_no_files_of_a_folder_import_each_other_in_a_circle(folder: str, root: Path) -> None:
     cycle = cycle_inside(root / "nqe" / folder)
-    assert bool(cycle) == (folder in FOLDERS_WITH_CYCLES), cycle
+    assert not cycle
 
 
 @pytest.mark.parametrize(

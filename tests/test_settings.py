@@ -1,4 +1,4 @@
-"""Settings: files, assignments and defaults; what cannot be is refused by name."""
+"""Settings: files, assignments, defaults, and values that are refused."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_a_file_sets_what_it_names_and_leaves_the_rest(tmp_path: Path) -> None:
     assert isinstance(settings.train.rate, float)
 
 
-def test_a_file_goes_over_a_base_and_an_empty_one_changes_nothing(tmp_path: Path) -> None:
+def test_a_file_changes_a_base_and_an_empty_one_changes_nothing(tmp_path: Path) -> None:
     base = RunSettings(ModelSettings(width=8, heads=2), TrainSettings(seed=5))
     assert read_settings(written(tmp_path, ""), base) == base
     settings = read_settings(written(tmp_path, "[train]\nrate = 0.5"), base)
@@ -63,7 +63,7 @@ def test_a_file_goes_over_a_base_and_an_empty_one_changes_nothing(tmp_path: Path
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("[modle]\nwidth = 8", "unknown section 'modle'; choose one of model, train"),
         ("[model]\nwidht = 8", "unknown setting 'model.widht'; did you mean model.width?"),
@@ -82,17 +82,17 @@ def test_a_file_goes_over_a_base_and_an_empty_one_changes_nothing(tmp_path: Path
         ("[model]\nwidth = 7\nheads = 2", "setting model.width is 7, which 2 heads cannot share"),
     ],
 )
-def test_a_wrong_file_is_told_in_one_sentence(text: str, told: str, tmp_path: Path) -> None:
+def test_a_wrong_file_is_reported_in_one_sentence(text: str, message: str, tmp_path: Path) -> None:
     path = written(tmp_path, text)
     with pytest.raises(NqeError) as caught:
         read_settings(path)
     (sentence,) = str(caught.value).splitlines()
-    assert told in sentence
+    assert message in sentence
     assert "; " in sentence
 
 
 @pytest.mark.parametrize("content", [b"\xff\xfe", None], ids=["not text", "a folder"])
-def test_what_is_no_text_file_is_told(content: bytes | None, tmp_path: Path) -> None:
+def test_a_path_that_is_not_a_text_file_is_reported(content: bytes | None, tmp_path: Path) -> None:
     path = tmp_path / "thing"
     path.mkdir() if content is None else path.write_bytes(content)
     with pytest.raises(NqeError, match="thing: not a TOML file"):
@@ -128,7 +128,7 @@ def test_an_assignment_is_read_as_toml_or_else_as_text(text: str, value: object)
 
 
 @pytest.mark.parametrize("text", ["", "train", "train.rate", "rate=1", "=1", ".rate=1", "train.=1"])
-def test_what_is_no_assignment_is_told(text: str) -> None:
+def test_a_text_that_is_not_an_assignment_is_reported(text: str) -> None:
     with pytest.raises(NqeError, match=r"write section\.name=value, as"):
         parse_assignment(text)
 
@@ -178,12 +178,12 @@ def test_settings_are_read_as_they_are_written(settings: RunSettings) -> None:
 
 
 def test_the_defaults_written_out_name_every_setting_that_has_one() -> None:
-    told = tomllib.loads(RunSettings().to_toml())
+    written_out = tomllib.loads(RunSettings().to_toml())
     for section, of_section in (("model", ModelSettings()), ("train", TrainSettings())):
         named = {
             one.name for one in fields(of_section) if getattr(of_section, one.name) is not None
         }
-        assert set(told[section]) == named
+        assert set(written_out[section]) == named
 
 
 @pytest.mark.parametrize(
@@ -197,7 +197,7 @@ def test_the_defaults_written_out_name_every_setting_that_has_one() -> None:
         ("And(P(P(), P()), Not(P())), up", ("And(P(P(), P()), Not(P()))", "up")),
     ],
 )
-def test_a_list_is_parted_at_commas_outside_brackets(text: str, parts: tuple[str, ...]) -> None:
+def test_a_list_is_split_at_commas_outside_brackets(text: str, parts: tuple[str, ...]) -> None:
     assert split_list(text) == parts
 
 

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from nqe.answering.answerer import Answerer
 from nqe.answering.hybrid import HybridRun
 from nqe.answering.reason_search import ReasonSearch
 from nqe.answering.top_k import select_likeliest
@@ -22,6 +21,9 @@ from nqe.query.plan import Op, Plan
 from nqe.query.reason import Reason, Support
 from nqe.query.result import Result
 from nqe.query.step_text import describe_step
+
+if TYPE_CHECKING:
+    from nqe.answering.answerer import Answerer
 
 TOP = 5
 SHOWN = (Op.PROJECTION, Op.AND, Op.OR)

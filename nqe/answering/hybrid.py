@@ -203,7 +203,7 @@ class HybridRun:
 
     def _connect(self, step: int) -> None:
         """Run a connective on the rows of its inputs; an unknown operator raises ValueError."""
-        op = Op(self.table.op[step])
+        op = Op(int(self.table.op[step]))
         match op:
             case Op.AND | Op.OR | Op.NOT:
                 inputs = torch.from_numpy(self.table.children[step])

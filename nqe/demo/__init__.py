@@ -1,4 +1,4 @@
-"""Atlas, the embedded data set: a small real graph of the world."""
+"""The embedded demo data set, atlas: a small graph of the real world."""
 
 from __future__ import annotations
 

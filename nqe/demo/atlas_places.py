@@ -19,10 +19,10 @@ from nqe.demo.atlas_entities import (
     LATITUDE_BANDS,
     Entity,
     Fact,
-    band,
     continent,
     countries,
     country,
+    find_band,
     geonames,
     plain,
     population,
@@ -40,37 +40,37 @@ EARTH_RADIUS_KM = 6371
 City = Mapping[str, Any]
 
 
-def place_facts() -> Iterator[Fact]:
-    """Every fact about places."""
+def list_place_facts() -> Iterator[Fact]:
+    """All facts about places."""
     for code, row in countries().items():
-        yield from country_facts(code, row)
-    cities = chosen_cities()
+        yield from list_country_facts(code, row)
+    cities = choose_cities()
     for city in cities:
-        yield from city_facts(city)
-    yield from nearest_facts(cities)
+        yield from list_city_facts(city)
+    yield from list_distance_facts(cities)
     for code in sorted(states()):
         yield Fact(state(code), "located_in", country("US"))
-    yield from time_zone_facts()
+    yield from list_time_zone_facts()
 
 
-def country_facts(code: str, row: Mapping[str, Any]) -> Iterator[Fact]:
-    """What GeoNames says of a country itself."""
-    here = country(code)
-    yield Fact(here, "continent", continent(row["continentcode"]))
+def list_country_facts(code: str, row: Mapping[str, Any]) -> Iterator[Fact]:
+    """The facts that GeoNames states about a country itself."""
+    subject = country(code)
+    yield Fact(subject, "continent", continent(row["continentcode"]))
     for neighbour in filter(countries().__contains__, row["neighbours"].split(",")):
-        yield Fact(here, "borders", country(neighbour))
+        yield Fact(subject, "borders", country(neighbour))
     values = {
         "population": population(row["population"]),
-        "area": band("area", "area band", AREA_BANDS, row["areakm2"]),
+        "area": find_band("area", "area band", AREA_BANDS, row["areakm2"]),
         "calling_code": calling_code(row["phone"]),
     }
     for relation, value in values.items():
         if value is not None:
-            yield Fact(here, relation, value)
-    city = capital(code)
+            yield Fact(subject, relation, value)
+    city = find_capital(code)
     if city is not None:
         size = qualifiers(population=population(city["population"]))
-        yield Fact(here, "capital", city_entity(city), size)
+        yield Fact(subject, "capital", city_entity(city), size)
 
 
 def calling_code(phone: str) -> Entity | None:
@@ -82,7 +82,7 @@ def calling_code(phone: str) -> Entity | None:
 
 
 @cache
-def cities_by_country() -> dict[str, list[City]]:
+def group_cities_by_country() -> dict[str, list[City]]:
     """The GeoNames cities of each country, the most populous first."""
     groups: dict[str, list[City]] = defaultdict(list)
     for city in geonames().get_cities().values():
@@ -93,29 +93,29 @@ def cities_by_country() -> dict[str, list[City]]:
 
 
 @cache
-def capital(code: str) -> City | None:
-    """The most populous city of a country that bears its capital's name, or bears it also."""
+def find_capital(code: str) -> City | None:
+    """The most populous city with the name of the country's capital, or with it as another name."""
     wanted = plain(countries()[code]["capital"])
-    cities = cities_by_country().get(code, []) if wanted else []
+    cities = group_cities_by_country().get(code, []) if wanted else []
     by_name = (city for city in cities if plain(city["name"]) == wanted)
     by_other_name = (city for city in cities if wanted in map(plain, city["alternatenames"]))
     return next(by_name, None) or next(by_other_name, None)
 
 
-def chosen_cities() -> list[City]:
+def choose_cities() -> list[City]:
     """The capitals, and the most populous cities of each country and of each US state."""
-    chosen = [city for code in countries() for city in chosen_cities_of(code)]
+    chosen = [city for code in countries() for city in choose_cities_of(code)]
     return sorted(chosen, key=itemgetter("geonameid"))
 
 
-def chosen_cities_of(code: str) -> list[City]:
+def choose_cities_of(code: str) -> list[City]:
     """The capital of a country, and its most populous cities that lie well apart."""
     chosen: list[City] = []
     taken: Counter[Entity] = Counter()
-    for city in cities_by_country().get(code, []):
+    for city in group_cities_by_country().get(code, []):
         area = city_place(city)
         large = city["population"] >= LEAST_POPULATION and taken[area] < CITIES_PER_AREA
-        if city is capital(code) or (large and stands_apart(city, chosen)):
+        if city is find_capital(code) or (large and stands_apart(city, chosen)):
             taken[area] += 1
             chosen.append(city)
     return chosen
@@ -123,7 +123,7 @@ def chosen_cities_of(code: str) -> list[City]:
 
 def stands_apart(city: City, others: list[City]) -> bool:
     """Whether a city is more than a quarter or suburb, which GeoNames lists like cities too."""
-    return all(distance_km(city, other) >= LEAST_DISTANCE_KM for other in others)
+    return all(measure_distance_km(city, other) >= LEAST_DISTANCE_KM for other in others)
 
 
 def city_state(city: City) -> Entity | None:
@@ -152,39 +152,40 @@ def degrees(angle: float, letters: str) -> str:
     return f"{abs(angle):.1f}° {letters[angle < 0]}"
 
 
-def city_facts(city: City) -> Iterator[Fact]:
-    """Where a city lies and the time zone it keeps."""
-    here = city_entity(city)
+def list_city_facts(city: City) -> Iterator[Fact]:
+    """The country and the time zone of a city."""
+    subject = city_entity(city)
     circumstances = qualifiers(
         population=population(city["population"]),
-        latitude_zone=band("zone", "latitude zone", LATITUDE_BANDS, city["latitude"]),
+        latitude_zone=find_band("zone", "latitude zone", LATITUDE_BANDS, city["latitude"]),
         state=city_state(city),
     )
-    yield Fact(here, "located_in", country(city["countrycode"]), circumstances)
-    yield Fact(here, "time_zone", time_zone(city["timezone"]))
+    yield Fact(subject, "located_in", country(city["countrycode"]), circumstances)
+    yield Fact(subject, "time_zone", time_zone(city["timezone"]))
 
 
-def nearest_facts(cities: list[City]) -> Iterator[Fact]:
-    """The nearest other city of the atlas to each."""
+def list_distance_facts(cities: list[City]) -> Iterator[Fact]:
+    """For each city, the nearest other city of the atlas."""
     for city in cities:
         others = (other for other in cities if other is not city)
-        nearest = min(others, key=partial(distance_km, city))
-        distance = distance_km(city, nearest)
-        apart = qualifiers(distance=band("distance", "distance band", DISTANCE_BANDS, distance))
+        nearest = min(others, key=partial(measure_distance_km, city))
+        distance = measure_distance_km(city, nearest)
+        band = find_band("distance", "distance band", DISTANCE_BANDS, distance)
+        apart = qualifiers(distance=band)
         yield Fact(city_entity(city), "nearest_in_atlas", city_entity(nearest), apart)
 
 
-def distance_km(one: City, other: City) -> float:
-    """The length of the great circle between two cities."""
-    here, there = math.radians(one["latitude"]), math.radians(other["latitude"])
-    eastward = math.radians(other["longitude"] - one["longitude"])
-    bend = math.sin((there - here) / 2) ** 2
-    turn = math.cos(here) * math.cos(there) * math.sin(eastward / 2) ** 2
-    return 2 * EARTH_RADIUS_KM * math.asin(math.sqrt(bend + turn))
+def measure_distance_km(first: City, second: City) -> float:
+    """The great-circle distance between two cities, by the haversine formula."""
+    latitude, other = math.radians(first["latitude"]), math.radians(second["latitude"])
+    eastward = math.radians(second["longitude"] - first["longitude"])
+    north_part = math.sin((other - latitude) / 2) ** 2
+    east_part = math.cos(latitude) * math.cos(other) * math.sin(eastward / 2) ** 2
+    return 2 * EARTH_RADIUS_KM * math.asin(math.sqrt(north_part + east_part))
 
 
-def time_zone_facts() -> Iterator[Fact]:
-    """The time zones of each country, and the time each zone keeps."""
+def list_time_zone_facts() -> Iterator[Fact]:
+    """The time zones of each country, and the standard time of each zone."""
     zones = get_global("territory_zones")
     for code in countries():
         for name in sorted(zones.get(code, ())):
@@ -196,7 +197,7 @@ def time_zone_facts() -> Iterator[Fact]:
 
 @cache
 def standard_times() -> dict[str, Entity]:
-    """The time that each time zone keeps, such as Central European Time."""
+    """The standard time of each time zone, such as Central European Time."""
     # CLDR lists some zones under their former names, as in Asia/Calcutta.
     current = get_global("zone_aliases")
     named = {code: names for code, names in ENGLISH.meta_zones.items() if "long" in names}

@@ -1,4 +1,4 @@
-"""The making of the atlas, the labelled graph of the world that the project carries as its demo."""
+"""Builds the atlas, the embedded demo data set: a labelled graph of the world."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 from pathlib import Path
 
-from nqe.demo.atlas_customs import custom_facts
+from nqe.demo.atlas_customs import list_custom_facts
 from nqe.demo.atlas_entities import Entity, Fact
-from nqe.demo.atlas_places import place_facts
+from nqe.demo.atlas_places import list_place_facts
 
 SEED = 20
 HELD_OUT_SHARE = 0.1
@@ -61,19 +61,19 @@ def main() -> None:
     named = sys.argv[1:2]
     folder = Path(named[0]) if named else Path(__file__).parent / "atlas"
     folder.mkdir(parents=True, exist_ok=True)
-    for name, text in atlas_files().items():
+    for name, text in make_files().items():
         (folder / name).write_text(text, encoding="utf-8", newline="\n")
 
 
-def atlas_files() -> dict[str, str]:
+def make_files() -> dict[str, str]:
     """The text of each file of the atlas, by name."""
-    facts = largest_component(prune({*place_facts(), *custom_facts()}))
-    files = {f"{name}.txt": statements(part) for name, part in split(facts).items()}
-    return files | {"labels.tsv": label_lines(facts)}
+    facts = find_largest_component(prune({*list_place_facts(), *list_custom_facts()}))
+    files = {f"{name}.txt": join_statements(part) for name, part in split(facts).items()}
+    return files | {"labels.tsv": join_labels(facts)}
 
 
 def prune(facts: set[Fact]) -> set[Fact]:
-    """The facts without the entities that fill a single slot, dropped until none is left."""
+    """The facts without entities that are in a single slot; removed until there are none."""
     while True:
         uses = Counter(entity for fact in facts for entity in fact.entities())
         kept = {
@@ -87,13 +87,13 @@ def prune(facts: set[Fact]) -> set[Fact]:
 
 
 def drop_rare_values(fact: Fact, uses: Counter[Entity]) -> Fact:
-    """A fact without the qualifiers whose values fill no other slot."""
+    """A fact without the qualifiers whose values are in no other slot."""
     common = tuple((name, value) for name, value in fact.qualifiers if uses[value] > 1)
     return Fact(fact.subject, fact.relation, fact.object, common)
 
 
-def largest_component(facts: set[Fact]) -> set[Fact]:
-    """The facts of the largest set of entities that facts connect with one another."""
+def find_largest_component(facts: set[Fact]) -> set[Fact]:
+    """The facts of the largest connected part of the graph."""
     mentions: dict[Entity, set[Fact]] = defaultdict(set)
     for fact in facts:
         for entity in fact.entities():
@@ -101,14 +101,14 @@ def largest_component(facts: set[Fact]) -> set[Fact]:
     components = []
     left = set(facts)
     while left:
-        component = connected(min(left), mentions)
+        component = find_connected(min(left), mentions)
         components.append(component)
         left -= component
     return max(components, key=len)
 
 
-def connected(start: Fact, mentions: dict[Entity, set[Fact]]) -> set[Fact]:
-    """Every fact that a chain of shared entities connects with the first."""
+def find_connected(start: Fact, mentions: dict[Entity, set[Fact]]) -> set[Fact]:
+    """All facts that a chain of shared entities connects with the first."""
     found, frontier = {start}, [start]
     while frontier:
         near = {other for entity in frontier.pop().entities() for other in mentions[entity]}
@@ -118,7 +118,7 @@ def connected(start: Fact, mentions: dict[Entity, set[Fact]]) -> set[Fact]:
 
 
 def split(facts: set[Fact]) -> dict[str, list[Fact]]:
-    """The facts in three parts, each word of the smaller two occurring in the first also."""
+    """The facts in three splits; every id in valid and test also occurs in train."""
     shuffled = sorted(facts)
     random.Random(SEED).shuffle(shuffled)
     size = round(HELD_OUT_SHARE * len(shuffled))
@@ -135,29 +135,29 @@ def split(facts: set[Fact]) -> dict[str, list[Fact]]:
     return {"train": train, "valid": held_out[:size], "test": held_out[size:]}
 
 
-def statements(facts: Iterable[Fact]) -> str:
-    """The statement lines of facts, sorted."""
-    return lines(",".join(fact.words()) for fact in facts)
+def join_statements(facts: Iterable[Fact]) -> str:
+    """The facts as sorted lines of statements."""
+    return join_lines(",".join(fact.words()) for fact in facts)
 
 
-def label_lines(facts: set[Fact]) -> str:
-    """The label and the description of every entity and relation, sorted."""
-    labels = unique_labels({entity for fact in facts for entity in fact.entities()})
+def join_labels(facts: set[Fact]) -> str:
+    """The label and description of every entity and relation, as sorted lines."""
+    labels = choose_labels({entity for fact in facts for entity in fact.entities()})
     entities = [(entity.id, label, entity.description) for entity, label in labels.items()]
     relations = [(name, name.replace("_", " "), text) for name, text in RELATIONS.items()]
-    return lines("\t".join(row) for row in entities + relations)
+    return join_lines("\t".join(row) for row in entities + relations)
 
 
-def lines(rows: Iterable[str]) -> str:
-    """Rows as the sorted lines of a text."""
+def join_lines(rows: Iterable[str]) -> str:
+    """The rows as sorted lines of a text."""
     return "".join(f"{row}\n" for row in sorted(rows))
 
 
-def unique_labels(entities: set[Entity]) -> dict[Entity, str]:
-    """A label for each entity: its name, with as much of a hint as namesakes make necessary."""
+def choose_labels(entities: set[Entity]) -> dict[Entity, str]:
+    """A unique label for each entity: its name, with the first hint that makes it unique."""
     specificity = dict.fromkeys(entities, 0)
     while True:
-        labels = {entity: label(entity, level) for entity, level in specificity.items()}
+        labels = {entity: make_label(entity, level) for entity, level in specificity.items()}
         bearers = Counter(text.casefold() for text in labels.values())
         vague = [
             entity
@@ -170,8 +170,8 @@ def unique_labels(entities: set[Entity]) -> dict[Entity, str]:
             specificity[entity] += 1
 
 
-def label(entity: Entity, specificity: int) -> str:
-    """The name of an entity, with one of its hints if any is called for."""
+def make_label(entity: Entity, specificity: int) -> str:
+    """The name of an entity, with the given one of its hints; 0 means none."""
     return f"{entity.name} ({entity.hints[specificity - 1]})" if specificity else entity.name
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from itertools import pairwise
+from typing import assert_never
 
 import numpy as np
 
@@ -145,8 +146,10 @@ def _filler(slot: Restriction, set_numbers: Iterator[int]) -> tuple[Kind, int]:
             return Kind.FREE, -1
         case EntitySet():
             return Kind.SET, next(set_numbers)
-        case entity:
-            return Kind.KNOWN, entity
+        case int() | np.integer():
+            return Kind.KNOWN, slot
+        case _:
+            assert_never(slot)
 
 
 def _integers(values: Iterable[int]) -> Integers:

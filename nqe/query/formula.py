@@ -28,6 +28,7 @@ class Variable:
             )
 
     def __hash__(self) -> int:
+        # Variables are looked up often; this is faster than the hash of a data class.
         return hash(self.name)
 
     def __str__(self) -> str:

@@ -247,21 +247,21 @@ def _check_branches(condition: Branches) -> None:
 
 
 def _check_connected(scope: Scope, anchors: tuple[Variable, ...]) -> None:
-    reached = _reach(scope, anchors)
-    for condition in scope.conditions:
-        if reached.isdisjoint(condition.variables):
+    groups = [condition.variables for condition in scope.conditions]
+    reached = _reach(anchors, groups)
+    for condition, names in zip(scope.conditions, groups, strict=True):
+        if names[0] not in reached:
             raise QueryError(
                 f"{_render(condition)} is not connected with {anchors[0]}; "
-                f"join {condition.variables[0]} to it by an atom, or drop the part"
+                f"join {names[0]} to it by an atom, or drop the part"
             )
 
 
-def _reach(scope: Scope, anchors: tuple[Variable, ...]) -> set[Variable]:
-    """The variables that chains of conditions connect with an anchor."""
+def _reach(anchors: tuple[Variable, ...], groups: Sequence[tuple[Variable, ...]]) -> set[Variable]:
+    """The variables that chains of groups with common variables connect with an anchor."""
     neighbours: defaultdict[Variable, set[Variable]] = defaultdict(set)
-    for condition in scope.conditions:
-        first = condition.variables[0]
-        for name in condition.variables:
+    for first, *others in groups:
+        for name in others:
             neighbours[first].add(name)
             neighbours[name].add(first)
     reached, left = set(anchors), list(anchors)

@@ -61,7 +61,7 @@ def test_help_of_the_program_lists_commands_and_exit_codes(tmp_path: Path) -> No
     for option in ("--help", "-h"):
         out = well(nqe(option, cwd=tmp_path))
         words = " ".join(out.split())
-        assert "Exit codes: 0 done, 1 part of a batch failed, 2 wrong input or usage" in words
+        assert "Exit codes: 0 success, 1 part of a batch failed, 2 wrong input or usage" in words
         assert "130 interrupted" in words
         assert all(f"\n  {name} " in out for name in PROGRAM.commands)  # type: ignore[attr-defined]
 

@@ -1,4 +1,4 @@
-"""Atlas: the embedded data set is what was promised, and the script builds it again."""
+"""Atlas, the embedded data set: its contents, and the script that builds it."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_no_entity_of_atlas_occurs_only_once(atlas: Dataset) -> None:
     assert min(places.values()) >= 2
 
 
-def test_all_of_atlas_hangs_together(atlas: Dataset) -> None:
+def test_all_entities_of_atlas_are_connected(atlas: Dataset) -> None:
     facts = atlas.graph.facts
     reached, frontier = set(), {0}
     neighbours: dict[int, set[int]] = {}
@@ -96,7 +96,7 @@ def test_all_of_atlas_hangs_together(atlas: Dataset) -> None:
         "calling_code",
     ],
 )
-def test_atlas_speaks_of_what_the_world_is_made_of(atlas: Dataset, relation: str) -> None:
+def test_atlas_has_entities_of_every_kind(atlas: Dataset, relation: str) -> None:
     number = atlas.vocabulary.relations.resolve(relation)
     assert (atlas.graph.facts.relation == number).sum() > 20
 

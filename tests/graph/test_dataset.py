@@ -1,4 +1,4 @@
-"""Data sets: which facts are known, full and held out for each split, against brute force."""
+"""Data sets: their splits, and which facts are known, full and held out for each."""
 
 from __future__ import annotations
 
@@ -86,3 +86,30 @@ def test_an_unknown_split_is_an_error_that_lists_the_splits() -> None:
             ask("dev")
     with pytest.raises(NqeError, match="there is no test split; the data set has train"):
         dataset.held_out("test")
+
+
+def test_facts_of_several_splits_are_joined_and_those_in_two_counted_in_both() -> None:
+    both, only = Fact("a", "r", "b"), Fact("b", "r", "a")
+    dataset = Dataset.of({"train": [both, only], "valid": [both], "test": [Fact("c", "r", "a")]})
+    joined = dataset.known("train, valid")
+    assert dict(zip(joined, joined.facts.count.tolist(), strict=True)) == {both: 2, only: 1}
+    assert len(dataset.known("all")) == len(dataset.graph) == 3
+    assert len(dataset.known("none")) == 0
+    assert dataset.known("none").entity_count == 3
+
+
+def test_a_missing_or_unknown_split_is_an_error_that_lists_the_splits() -> None:
+    dataset = Dataset.of({"train": [Fact("a", "r", "b")], "test": [Fact("b", "r", "a")]})
+    with pytest.raises(NqeError, match="no valid split; the data set has train, test"):
+        dataset.known("train,valid")
+    with pytest.raises(NqeError, match="unknown split 'tset'; splits are train, valid, test"):
+        Dataset.of({"tset": [Fact("a", "r", "b")]})
+
+
+def test_graphs_with_other_vocabularies_do_not_make_a_data_set() -> None:
+    one, other = Graph.of([Fact("a", "r", "b")]), Graph.of([Fact("a", "r", "c")])
+    with pytest.raises(NqeError, match="different vocabularies"):
+        Dataset.of_graphs({"train": one, "valid": other})
+    with pytest.raises(NqeError, match="at least one split"):
+        Dataset.of_graphs({})
+    assert Dataset.of_graphs({"train": one}) == Dataset.of({"train": [Fact("a", "r", "b")]})

@@ -46,7 +46,7 @@ def test_a_set_and_its_complement_share_nothing_and_make_everything(one: EntityS
 
 
 @given(entity_sets)
-def test_size_list_and_membership_agree(one: EntitySet) -> None:
+def test_count_array_and_membership_agree(one: EntitySet) -> None:
     expected = as_python(one)
     assert one.count_members(COUNT) == len(expected)
     assert one.to_array(COUNT).tolist() == sorted(expected)

@@ -47,7 +47,7 @@ def random_graph_with_patterns(seed: int) -> tuple[Graph, list[Pattern]]:
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_patterns_over_many_facts_of_a_relation_are_answered_like_match_by_brute_force(
+def test_patterns_over_many_facts_of_a_relation_match_what_brute_force_finds(
     seed: int,
 ) -> None:
     graph, several = random_graph_with_patterns(seed)

@@ -1,4 +1,4 @@
-"""Nearest spellings: edit distances of many words at once against one pair at a time."""
+"""Similar spellings: edit distances of many words at once against one pair at a time."""
 
 from __future__ import annotations
 

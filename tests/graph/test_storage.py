@@ -1,4 +1,4 @@
-"""Saved graphs: what is loaded is what was saved, and damage is noticed."""
+"""Saved graphs: loading gives what was saved, and damage is noticed."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def saved(tmp_path: Path) -> Path:
 
 @settings(max_examples=40)
 @given(wild_datasets(), st.data())
-def test_a_saved_data_set_is_loaded_as_it_was(dataset: Dataset, data: st.DataObject) -> None:
+def test_a_loaded_data_set_equals_the_saved_one(dataset: Dataset, data: st.DataObject) -> None:
     known = [*dataset.vocabulary.entities.ids, *dataset.vocabulary.relations.ids]
     about = data.draw(st.dictionaries(st.sampled_from(known), described))
     dataset = dataset.describe(about)
@@ -55,7 +55,7 @@ def test_a_saved_data_set_is_loaded_as_it_was(dataset: Dataset, data: st.DataObj
     assert loaded.vocabulary == dataset.vocabulary
 
 
-def test_an_empty_split_and_missing_splits_are_kept_as_they_are(tmp_path: Path) -> None:
+def test_empty_and_missing_splits_stay_empty_and_missing(tmp_path: Path) -> None:
     dataset = Dataset.of({"train": [Fact("a", "r", "b")], "valid": []})
     dataset.save(tmp_path / "graph")
     loaded = Dataset.load(tmp_path / "graph")
@@ -83,7 +83,7 @@ def test_the_folder_is_parquet_that_other_tools_read(saved: Path) -> None:
     assert pairs == [("p", 3), ("q", 2), ("q", 2)]
 
 
-def test_the_manifest_tells_version_counts_and_fingerprint(saved: Path) -> None:
+def test_the_manifest_has_version_counts_and_fingerprint(saved: Path) -> None:
     manifest = json.loads((saved / "manifest.json").read_text(encoding="utf-8"))
     assert manifest["format"] == "nqe-graph"
     assert manifest["version"] == 1
@@ -164,7 +164,7 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
 
 
 @pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES.keys())
-def test_a_damaged_older_or_foreign_folder_is_told_in_one_sentence(
+def test_a_damaged_older_or_foreign_folder_is_reported_in_one_sentence(
     saved: Path, damage: Callable[[Path], object]
 ) -> None:
     damage(saved)

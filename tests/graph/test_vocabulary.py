@@ -1,4 +1,4 @@
-"""Looking names up: what a text means, when it is ambiguous, and what it may mean."""
+"""Lookup of names: ids, labels and aliases, ambiguous and unknown names, search."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def test_an_unknown_name_suggests_the_nearest(names: Names, text: str, meant: st
     assert meant in caught.value.nearest
 
 
-def test_a_suggestion_is_made_once_even_if_two_things_are_so_called(names: Names) -> None:
+def test_a_name_is_suggested_once_even_if_two_entities_have_it(names: Names) -> None:
     with pytest.raises(UnknownName, match=r"did you mean 'Paris'\?"):
         names.resolve("Pariss")
 
@@ -159,7 +159,7 @@ def test_a_second_description_adds_aliases_and_keeps_the_first_label() -> None:
     assert Description().merge(first) == first
 
 
-def test_ids_that_are_not_in_the_graph_are_passed_over() -> None:
+def test_ids_that_are_not_in_the_graph_are_ignored() -> None:
     graph = Graph.of([Fact("a", "r", "b")]).describe({"z": Description("Z")})
     assert set(graph.vocabulary.entities.labels) == {None}
 

@@ -1,4 +1,4 @@
-"""Which format a content is of, told by the content alone."""
+"""Detection of formats from the content alone."""
 
 from __future__ import annotations
 
@@ -27,7 +27,9 @@ from nqe.readers import Columns
         ("rel\ta\tb\tc\n", Fact("a", "rel", "b", (("rel_0", "c"),))),
     ],
 )
-def test_one_line_tells_the_format(read_content: ReadContent, content: str, expected: Fact) -> None:
+def test_one_line_is_enough_to_detect_the_format(
+    read_content: ReadContent, content: str, expected: Fact
+) -> None:
     assert set(read_content(content).graph) == {expected}
 
 
@@ -66,13 +68,15 @@ def test_a_format_that_cannot_be_detected_lists_the_formats(
 
 
 @pytest.mark.parametrize("content", [b"", b"\n\n", b" \r\n", b"\xef\xbb\xbf"])
-def test_an_empty_file_is_told(read_content: ReadContent, content: bytes) -> None:
+def test_an_empty_file_is_reported(read_content: ReadContent, content: bytes) -> None:
     with pytest.raises(InputError, match="facts: empty; there is nothing to import"):
         read_content(content)
 
 
 @pytest.mark.parametrize("format", ["statements", "nary", "table"])
-def test_an_empty_file_is_told_with_a_format_too(read_content: ReadContent, format: str) -> None:
+def test_an_empty_file_is_reported_with_a_format_too(
+    read_content: ReadContent, format: str
+) -> None:
     with pytest.raises(InputError, match="facts: empty; there is nothing to import"):
         read_content("", format=format)
 
@@ -87,7 +91,7 @@ def test_an_unknown_format_lists_the_known_ones(read_content: ReadContent) -> No
         read_content("a,r,b\n", format="cvs")
 
 
-def test_a_table_whose_columns_are_called_otherwise_is_told_by_those_names(
+def test_a_table_whose_columns_have_other_names_is_detected_by_them(
     read_content: ReadContent,
 ) -> None:
     columns = Columns("from", "type", "to")

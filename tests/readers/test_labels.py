@@ -1,4 +1,4 @@
-"""Labels from tab-separated lines."""
+"""Labels files."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_a_second_line_for_an_id_adds_an_alias(labels: Path) -> None:
 
 
 @pytest.mark.parametrize("line", ["Q2", "Q2 two", "\ttwo"])
-def test_a_line_without_id_or_label_is_told(labels: Path, line: str) -> None:
+def test_a_line_without_id_or_label_is_reported(labels: Path, line: str) -> None:
     labels.write_text(f"Q1\tone\n{line}\n")
     with pytest.raises(InputError, match=r"names.tsv:2: no tab between an id and a label; add"):
         read_labels(str(labels))
@@ -42,13 +42,13 @@ def test_a_line_without_id_or_label_is_told(labels: Path, line: str) -> None:
     assert bad.count == 1
 
 
-def test_a_line_in_another_encoding_is_told(labels: Path) -> None:
+def test_a_line_in_another_encoding_is_reported(labels: Path) -> None:
     labels.write_bytes(b"Q1\tone\nQ2\tZ\xfcrich\n")
     with pytest.raises(InputError, match=r"names.tsv:2: not UTF-8 text"):
         read_labels(str(labels))
 
 
-def test_a_file_without_labels_is_told(labels: Path) -> None:
+def test_a_file_without_labels_is_reported(labels: Path) -> None:
     labels.write_text("\n")
     with pytest.raises(InputError, match=r"names.tsv: no labels in it; write an id, a tab"):
         read_labels(str(labels))

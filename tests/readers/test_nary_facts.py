@@ -66,7 +66,7 @@ def test_a_role_ending_in_h_alone_marks_nothing(read_content: ReadContent) -> No
     ),
     st.randoms(),
 )
-def test_every_value_of_a_line_stands_in_its_fact_whatever_the_order_of_roles(
+def test_every_value_of_a_line_is_in_its_fact_in_any_order_of_roles(
     roles: dict[str, list[str]], rng: Any
 ) -> None:
     if sum(map(len, roles.values())) < 2:
@@ -96,20 +96,22 @@ def test_a_pair_equal_to_the_main_one_stays_a_qualifier(read_content: ReadConten
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "message"),
     [
         ("rel\ta", "facts:2: 1 tab-separated entities .*; add them or drop the line"),
         ("rel", "facts:2: 0 tab-separated entities"),
         ("rel\ta\t\tb", "facts:2: an empty column; fill it or drop the line"),
     ],
 )
-def test_a_wrong_line_of_columns_is_told(read_content: ReadContent, line: str, told: str) -> None:
-    with pytest.raises(InputError, match=told):
+def test_a_wrong_line_of_columns_is_reported(
+    read_content: ReadContent, line: str, message: str
+) -> None:
+    with pytest.raises(InputError, match=message):
         read_content(f"rel\ta\tb\n{line}\n", format="nary")
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "message"),
     [
         ('{"a": 1, "b"', r"facts:2: not JSON \(.*\); write one object per line"),
         ("[1, 2]", "facts:2: not a JSON object; write roles and their values"),
@@ -124,6 +126,8 @@ def test_a_wrong_line_of_columns_is_told(read_content: ReadContent, line: str, t
         ('{"subject": "a", "relation": "r", "predicate": "p", "object": "c"}', "two values for"),
     ],
 )
-def test_a_wrong_line_of_json_is_told(read_content: ReadContent, line: str, told: str) -> None:
-    with pytest.raises(InputError, match=told):
+def test_a_wrong_line_of_json_is_reported(
+    read_content: ReadContent, line: str, message: str
+) -> None:
+    with pytest.raises(InputError, match=message):
         read_content(f'{{"a": "x", "b": "y"}}\n{line}\n')

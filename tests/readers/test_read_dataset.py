@@ -1,4 +1,4 @@
-"""Whole data sets: which file is which split, limits, bad lines, saved graphs."""
+"""Reading whole data sets: the files of each split, limits, bad lines, saved graphs."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def fill(folder: Path, **files: str) -> Path:
         ("labels.tsv", None),
     ],
 )
-def test_a_file_name_tells_its_split(name: str, split: str | None) -> None:
+def test_a_file_name_names_its_split(name: str, split: str | None) -> None:
     assert detect_split(name) == split
 
 
@@ -82,21 +82,23 @@ def test_folders_and_files_go_together(tmp_path: Path) -> None:
     assert counts == {Fact("a", "r", "b"): 2, Fact("x", "r", "y"): 1}
 
 
-def test_a_folder_without_splits_is_told(tmp_path: Path) -> None:
+def test_a_folder_without_splits_is_reported(tmp_path: Path) -> None:
     folder = fill(tmp_path / "data", facts__txt="a,r,b\n")
     with pytest.raises(InputError, match="data: no train, valid or test file in the folder; name"):
         read(folder)
 
 
-def test_several_forms_of_a_split_ask_which_to_take(tmp_path: Path) -> None:
+def test_a_split_in_several_formats_asks_which_to_read(tmp_path: Path) -> None:
     folder = fill(tmp_path / "data", train__txt="rel\ta\tb\tc\n", train__csv="a,rel,b,rel_0,c\n")
-    told = r"several train files .*: train.csv \(statements\), train.txt \(nary\); choose with --fo"
-    with pytest.raises(InputError, match=told):
+    message = (
+        r"several train files .*: train.csv \(statements\), train.txt \(nary\); choose with --fo"
+    )
+    with pytest.raises(InputError, match=message):
         read(folder)
     assert read(folder, format="nary") == read(folder, format="statements")
 
 
-def test_a_format_that_no_file_of_a_split_has_is_told(tmp_path: Path) -> None:
+def test_a_format_that_no_file_of_a_split_has_is_reported(tmp_path: Path) -> None:
     folder = fill(tmp_path / "data", train__txt="rel\ta\tb\tc\n", train__csv="a,rel,b,rel_0,c\n")
     with pytest.raises(InputError, match="no table file among train files"):
         read(folder, format="table")
@@ -104,7 +106,7 @@ def test_a_format_that_no_file_of_a_split_has_is_told(tmp_path: Path) -> None:
         read(folder, format="nray")
 
 
-def test_a_limit_takes_so_many_facts_of_each_file(tmp_path: Path) -> None:
+def test_a_limit_is_the_number_of_facts_read_from_each_file(tmp_path: Path) -> None:
     many = "".join(f"a,r,b{i}\n" for i in range(9))
     folder = fill(tmp_path / "data", train__txt=many, test__txt=many)
     dataset = read(folder, limit=4)
@@ -128,7 +130,7 @@ def test_a_limit_below_one_is_refused(read_content: ReadContent, limit: int) -> 
         read_content("a,r,b\n", limit=limit)
 
 
-def test_bad_lines_are_passed_over_counted_and_kept(read_content: ReadContent) -> None:
+def test_bad_lines_are_skipped_counted_and_kept(read_content: ReadContent) -> None:
     bad = BadLines(skip=True)
     dataset = read_content("a,r,b\na,r,b,q\nc,r,d\n ,r,d\na\x01,r,b\n", bad=bad)
     assert set(dataset.graph) == {Fact("a", "r", "b"), Fact("c", "r", "d")}
@@ -139,7 +141,7 @@ def test_bad_lines_are_passed_over_counted_and_kept(read_content: ReadContent) -
     assert rows[1][1:] == ["qualifier 'q' has no value; add one or drop the pair", "a,r,b,q"]
 
 
-def test_only_bad_lines_are_an_error_even_when_passed_over(read_content: ReadContent) -> None:
+def test_only_bad_lines_are_an_error_even_when_they_are_skipped(read_content: ReadContent) -> None:
     with pytest.raises(InputError, match="facts: only bad lines; run without --skip-bad"):
         read_content("a,r,b,q\nc,r,d,q\n", bad=BadLines(skip=True))
 
@@ -176,7 +178,7 @@ def test_a_folder_with_a_manifest_of_its_own_is_read_by_its_splits(tmp_path: Pat
     assert set(read(folder).graph) == {Fact("a", "r", "b")}
 
 
-def test_progress_is_told_of_every_source(read_content: ReadContent) -> None:
+def test_progress_is_reported_for_every_source(read_content: ReadContent) -> None:
     seen: list[tuple[str, int | None]] = []
     progress: list[tuple[int, int]] = []
 

@@ -1,4 +1,4 @@
-"""The published data sets, where they are at hand."""
+"""The published data sets, if they are available."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_wd50k_100_has_the_published_counts_and_a_qualifier_in_every_fact(
     assert (dataset.graph.facts.qualifier_count > 0).all()
 
 
-def test_both_forms_of_jf17k_are_the_same_data_set(shared_data: Path) -> None:
+def test_both_formats_of_jf17k_are_the_same_data_set(shared_data: Path) -> None:
     folder = shared_data / "jf17k"
     lines, statements = read(folder, format="nary"), read(folder, format="statements")
     assert stated(lines) == [61_104, 15_275, 24_568]

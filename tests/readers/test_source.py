@@ -1,4 +1,4 @@
-"""Where lines come from: compression, encodings, line ends, pipes."""
+"""Input files: compression, encodings, line ends, pipes."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_several_compressed_files_in_one_are_read_as_one(
 
 
 @compressed
-def test_an_archive_cut_short_anywhere_is_told(
+def test_an_archive_cut_short_anywhere_is_reported(
     read_content: ReadContent, compress: Callable[[bytes], bytes]
 ) -> None:
     whole = compress(MANY[:5_000])
@@ -69,7 +69,7 @@ def test_an_archive_cut_short_anywhere_is_told(
 
 
 @compressed
-def test_a_damaged_archive_is_told(
+def test_a_damaged_archive_is_reported(
     read_content: ReadContent, compress: Callable[[bytes], bytes]
 ) -> None:
     whole = bytearray(compress(MANY))
@@ -97,7 +97,9 @@ def test_byte_order_marks_and_line_ends_do_not_matter(
 
 
 @given(st.lists(st.sampled_from(["a,r,b", "a,r,c,q,d", "", "  "])), st.sampled_from(["\n", "\r\n"]))
-def test_lines_are_numbered_from_one_and_empty_ones_passed_over(lines: list[str], end: str) -> None:
+def test_lines_are_numbered_from_one_and_empty_lines_are_skipped(
+    lines: list[str], end: str
+) -> None:
     read_end, write_end = os.pipe()
     os.write(write_end, end.join(lines).encode())
     os.close(write_end)
@@ -120,13 +122,13 @@ def test_the_line_of_an_error_far_into_a_file_is_right(read_content: ReadContent
 
 
 @pytest.mark.parametrize("encoding", ["latin-1", "utf-16", "cp1252"])
-def test_a_file_in_another_encoding_is_told(read_content: ReadContent, encoding: str) -> None:
-    told = r"facts:1: not UTF-8 text \(byte 0x..\); save the file as UTF-8"
-    with pytest.raises(InputError, match=told):
+def test_a_file_in_another_encoding_is_reported(read_content: ReadContent, encoding: str) -> None:
+    message = r"facts:1: not UTF-8 text \(byte 0x..\); save the file as UTF-8"
+    with pytest.raises(InputError, match=message):
         read_content("Zürich,r,b\n".encode(encoding))
 
 
-def test_a_line_in_another_encoding_is_told_and_can_be_passed_over(
+def test_a_line_in_another_encoding_is_reported_and_can_be_skipped(
     read_content: ReadContent,
 ) -> None:
     content = b"a,r,b\nc,r,d\nZ\xfcrich,r,b\ne,r,f\n"
@@ -139,7 +141,7 @@ def test_a_line_in_another_encoding_is_told_and_can_be_passed_over(
     assert "Z\\xfcrich,r,b\n" in bad.to_tsv()
 
 
-def test_an_earlier_bad_line_is_told_before_a_later_one(read_content: ReadContent) -> None:
+def test_an_earlier_bad_line_is_reported_before_a_later_one(read_content: ReadContent) -> None:
     with pytest.raises(InputError, match="facts:2: qualifier"):
         read_content(b"a,r,b\nc,r,d,q\n\xff,r,b\n")
 
@@ -153,12 +155,12 @@ def test_a_named_pipe_is_read_like_a_file(tmp_path: Path, many: Dataset) -> None
     writer.join()
 
 
-def test_a_missing_file_is_told(tmp_path: Path) -> None:
+def test_a_missing_file_is_reported(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"nothing\.txt: no such file; check the path"):
         read(tmp_path / "nothing.txt")
 
 
-def test_a_path_below_a_file_is_told(tmp_path: Path) -> None:
+def test_a_path_below_a_file_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(InputError, match=r"cannot be opened \(Not a directory\); check the path"):
         read(tmp_path / "file" / "train.txt")

@@ -1,4 +1,4 @@
-"""Statements: subject, relation, object, then attribute and value in turn."""
+"""Statements: subject, relation, object, then alternately attribute and value."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_tabs_separate_where_the_first_line_has_any(read_content: ReadContent) -
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "message"),
     [
         ("a,r,b,P580", "facts:2: qualifier 'P580' has no value; add one or drop the pair"),
         ("a,r", r"facts:2: 2 part\(s\) with a comma between them.*; add what is missing"),
@@ -48,8 +48,8 @@ def test_tabs_separate_where_the_first_line_has_any(read_content: ReadContent) -
         ("a\x00,r,b", "facts:2: entity id .* has a line break, a control character"),
     ],
 )
-def test_a_wrong_line_is_told_with_file_line_and_what_to_do(
-    read_content: ReadContent, line: str, told: str
+def test_a_wrong_line_is_reported_with_file_line_and_what_to_do(
+    read_content: ReadContent, line: str, message: str
 ) -> None:
-    with pytest.raises(InputError, match=told):
+    with pytest.raises(InputError, match=message):
         read_content(f"x,r,y\n{line}\nx,r,z\n")

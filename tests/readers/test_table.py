@@ -1,4 +1,4 @@
-"""Tables: a header, a row a fact, a column an attribute."""
+"""Tables: a header, one row per fact, one column per attribute."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_columns_of_one_name_are_qualifiers_of_one_attribute(read_content: ReadC
     assert set(read_content(parquet_bytes(table)).graph) == expected
 
 
-def test_the_main_columns_may_stand_anywhere_and_in_any_case(read_content: ReadContent) -> None:
+def test_the_main_columns_may_be_in_any_position_and_case(read_content: ReadContent) -> None:
     dataset = read_content("q,OBJECT,Relation, Subject \nx,b,r,a\n")
     assert set(dataset.graph) == {Fact("a", "r", "b", (("q", "x"),))}
 
@@ -91,13 +91,13 @@ def test_a_column_in_the_right_case_goes_before_one_in_another(read_content: Rea
     assert set(dataset.graph) == {Fact("a", "r", "b", (("Subject", "x"),))}
 
 
-def test_the_main_columns_can_be_called_otherwise(read_content: ReadContent) -> None:
+def test_the_main_columns_may_have_other_names(read_content: ReadContent) -> None:
     columns = Columns(subject="_start", relation="_type", object="_end")
     dataset = read_content("_start,_end,_type,subject\na,b,r,x\n", columns=columns)
     assert set(dataset.graph) == {Fact("a", "r", "b", (("subject", "x"),))}
 
 
-def test_a_column_without_a_name_is_passed_over(read_content: ReadContent) -> None:
+def test_a_column_without_a_name_is_ignored(read_content: ReadContent) -> None:
     dataset = read_content(",subject,relation,object\n0,a,r,b\n")
     assert set(dataset.graph) == {Fact("a", "r", "b")}
 
@@ -115,7 +115,7 @@ def test_a_header_longer_than_the_first_look_is_read(read_content: ReadContent) 
 
 
 @pytest.mark.parametrize(
-    ("row", "told"),
+    ("row", "message"),
     [
         ("a,r", "facts:3: 2 cells, but the header has 4; add or drop some"),
         ("a,r,b,x,y", "facts:3: 5 cells, but the header has 4"),
@@ -123,8 +123,8 @@ def test_a_header_longer_than_the_first_look_is_read(read_content: ReadContent) 
         ('a,r,"b,', "facts:3: .*; close the quotes on the line they are opened"),
     ],
 )
-def test_a_wrong_row_is_told(read_content: ReadContent, row: str, told: str) -> None:
-    with pytest.raises(InputError, match=told):
+def test_a_wrong_row_is_reported(read_content: ReadContent, row: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
         read_content(f"subject,relation,object,q\na,r,b,x\n{row}\nc,r,d,\n")
 
 
@@ -135,7 +135,7 @@ def test_an_unclosed_quote_costs_its_own_line_alone(read_content: ReadContent) -
     assert bad.count == 1
 
 
-def test_a_structure_in_a_cell_is_told_with_its_row(read_content: ReadContent) -> None:
+def test_a_structure_in_a_cell_is_reported_with_its_row(read_content: ReadContent) -> None:
     columns = {
         "subject": ["a", "b"],
         "relation": ["r", "r"],
@@ -147,18 +147,21 @@ def test_a_structure_in_a_cell_is_told_with_its_row(read_content: ReadContent) -
 
 
 @pytest.mark.parametrize("header", ["a,b,c", "subject,relation,value", "x"])
-def test_a_header_without_the_main_columns_is_told(read_content: ReadContent, header: str) -> None:
-    told = rf"facts:1: the header {', '.join(header.split(','))} lacks subject, relation or object;"
-    with pytest.raises(InputError, match=rf"{told} name the columns with --subject, --relation"):
+def test_a_header_without_the_main_columns_is_reported(
+    read_content: ReadContent, header: str
+) -> None:
+    names = ", ".join(header.split(","))
+    expected = rf"facts:1: the header {names} lacks subject, relation or object; name the columns"
+    with pytest.raises(InputError, match=rf"{expected} with --subject, --relation"):
         read_content(f"{header}\n1,2,3\n", format="table")
 
 
-def test_a_parquet_file_without_the_main_columns_is_told(read_content: ReadContent) -> None:
+def test_a_parquet_file_without_the_main_columns_is_reported(read_content: ReadContent) -> None:
     with pytest.raises(InputError, match="the header s, p, o lacks subject"):
         read_content(parquet_bytes({"s": ["a"], "p": ["r"], "o": ["b"]}))
 
 
-def test_damaged_parquet_is_told(read_content: ReadContent) -> None:
+def test_damaged_parquet_is_reported(read_content: ReadContent) -> None:
     whole = parquet_bytes({name: [name] * 500 for name in ("subject", "relation", "object")})
     for size in (20, len(whole) // 2, len(whole) - 1):
         with pytest.raises(InputError, match=r"facts: damaged Parquet \(.*\); get the file again"):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
@@ -13,17 +12,13 @@ from hypothesis import strategies as st
 from strategies import small_facts
 
 import nqe
-from nqe.errors import NqeError, StorageError
+from nqe.errors import NqeError
 from nqe.graph import Dataset, Fact, Graph
-from nqe.graph.pattern import Kind
-from nqe.graph.ragged import Ragged
 from nqe.query import SHAPES, Plan, execute
 from nqe.query.plan import Op
 from nqe.sampling import (
     QuerySet,
     choose_preset,
-    load_queries,
-    read_queries,
     sample,
     save_queries,
     worker,
@@ -177,41 +172,6 @@ def test_another_seed_draws_other_queries(atlas: Dataset) -> None:
     assert [first.plans.plan(row) for row in range(20)] != [
         other.plans.plan(row) for row in range(20)
     ]
-
-
-def test_what_is_saved_is_loaded_again(sampled: QuerySet, tmp_path: Path) -> None:
-    save_queries(sampled, tmp_path / "queries")
-    for split, table in sampled.splits.items():
-        read = load_queries(tmp_path / "queries", split)
-        assert read.shape == table.shape
-        assert read.plans == table.plans
-        for name in ("easy", "hard", "missing"):
-            assert np.array_equal(getattr(read, name).values, getattr(table, name).values)
-            assert np.array_equal(getattr(read, name).offset, getattr(table, name).offset)
-        assert sum(len(part) for part in read_queries(tmp_path / "queries", split)) == len(table)
-
-
-@pytest.mark.parametrize("part", ["easy", "relation", "filler"])
-def test_a_negative_number_is_reported_as_damage(
-    sampled: QuerySet, tmp_path: Path, part: str
-) -> None:
-    table = sampled.splits["train"].take(np.arange(3))
-    plans = table.plans
-    place = {
-        "easy": 0,
-        "relation": int((plans.op == Op.PROJECTION).argmax()),
-        "filler": int((plans.kind == Kind.KNOWN).argmax()),
-    }[part]
-    values = (table.easy.values if part == "easy" else getattr(plans, part)).copy()
-    values[place] = -2
-    damaged = (
-        replace(table, easy=Ragged(table.easy.offset, values))
-        if part == "easy"
-        else replace(table, plans=replace(plans, **{part: values}))
-    )
-    save_queries(replace(sampled, splits={"train": damaged}), tmp_path / "queries")
-    with pytest.raises(StorageError, match=r"train\.parquet: damaged \(.* number -2 is negative\)"):
-        load_queries(tmp_path / "queries", "train")
 
 
 def test_the_preset_of_starqe_asks_only_for_objects(atlas: Dataset) -> None:

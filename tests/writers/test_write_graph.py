@@ -1,4 +1,4 @@
-"""What is exported and read again is the same graph."""
+"""Written graphs: what is written and read again is the same graph."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def test_an_exported_folder_is_replaced_and_a_foreign_one_is_not(
 
 
 @pytest.mark.parametrize("name", ["all.json", "all.gz", "all.statements"])
-def test_an_ending_that_tells_no_format_is_refused(
+def test_an_ending_that_stands_for_no_format_is_refused(
     dataset: Dataset, tmp_path: Path, name: str
 ) -> None:
     expected = r"the ending stands for no format; end the name in \.txt, \.csv"
