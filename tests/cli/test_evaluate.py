@@ -148,7 +148,7 @@ def test_another_graph_than_the_one_of_the_run_is_refused(tmp_path: Path) -> Non
     settings = SamplingSettings(shapes=("1p",), train=1, valid=0, test=1)
     queries = tmp_path / "other.queries"
     save_queries(sample(other, settings, workers=1), queries, str(tmp_path / "other.graph"))
-    assert "of another graph" in refuse_command("evaluate", run, queries)
+    assert "belongs to another graph" in refuse_command("evaluate", run, queries)
     bare = new_run(tmp_path, "bare_a")
     assert "its entities or relations differ" in refuse_command("evaluate", bare, queries)
 
