@@ -120,7 +120,7 @@ class Graph:
         if not all(0 <= number < self.relation_count for number in relations) or not all(
             0 <= number < self.entity_count for number in known
         ):
-            raise NqeError(f"{pattern} has a number that {self!r} lacks; use numbers of its vocabulary")
+            raise NqeError(f"{pattern} has a number that {self!r} lacks; look names up in it")
 
     def mentions(self, entity: int) -> Integers:
         """The rows of the facts that have an entity in any slot, in ascending order."""
