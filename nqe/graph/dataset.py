@@ -1,4 +1,4 @@
-"""A data set: the splits of a graph over one vocabulary, and which facts each split may know."""
+"""A data set: splits over one vocabulary, and which facts are known and full for each split."""
 
 from __future__ import annotations
 

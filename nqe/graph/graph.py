@@ -15,8 +15,8 @@ from nqe.graph.entity_set import EntitySet
 from nqe.graph.fact import Fact
 from nqe.graph.fact_columns import Facts
 from nqe.graph.index import Index
-from nqe.graph.match_many import match
-from nqe.graph.match_one import answers, matches
+from nqe.graph.match_many import match_patterns
+from nqe.graph.match_one import find_answers, find_rows
 from nqe.graph.pattern import Matches, Pattern, Patterns
 from nqe.graph.vocabulary import Description, Vocabulary
 
@@ -102,16 +102,16 @@ class Graph:
 
     def match_one(self, pattern: Pattern, max_bindings: int | None = None) -> EntitySet:
         """The same as `answers`, without the check that the pattern fits this graph."""
-        return answers(self.index, pattern, max_bindings)
+        return find_answers(self.index, pattern, max_bindings)
 
     def match_many(self, patterns: Patterns, max_bindings: int | None = None) -> Matches:
         """The matching facts and the answers of many patterns, which are matched together."""
-        return match(self.index, patterns, max_bindings)
+        return match_patterns(self.index, patterns, max_bindings)
 
     def matches(self, pattern: Pattern, max_bindings: int | None = None) -> Integers:
         """The rows of the facts that match a pattern, in ascending order."""
         self._check(pattern)
-        return matches(self.index, pattern, max_bindings)
+        return find_rows(self.index, pattern, max_bindings)
 
     def _check(self, pattern: Pattern) -> None:
         """Refuse numbers that are not in the vocabulary, such as those of another graph."""
@@ -120,7 +120,7 @@ class Graph:
         if not all(0 <= number < self.relation_count for number in relations) or not all(
             0 <= number < self.entity_count for number in known
         ):
-            raise NqeError(f"{pattern} names nothing in {self!r}; use numbers of its vocabulary")
+            raise NqeError(f"{pattern} has a number that {self!r} lacks; look names up in it")
 
     def mentions(self, entity: int) -> Integers:
         """The rows of the facts that have an entity in any slot, in ascending order."""

@@ -20,7 +20,7 @@ NOTHING = np.zeros(0, dtype=np.int64)
 _NEVER = np.iinfo(np.int64).max
 
 
-def match(index: Index, patterns: Patterns, max_bindings: int | None = None) -> Matches:
+def match_patterns(index: Index, patterns: Patterns, max_bindings: int | None = None) -> Matches:
     """Match all patterns; raises if one of them would look at more than `max_bindings` facts."""
     matcher = _Matcher(index, patterns, max_bindings)
     largest = int(matcher.cost.max(initial=0))
@@ -37,7 +37,7 @@ def match(index: Index, patterns: Patterns, max_bindings: int | None = None) -> 
 
 
 def _split_blocks(cost: Integers) -> Iterator[tuple[int, int]]:
-    """Ranges of patterns whose candidates fit into one block; a larger pattern is alone in its."""
+    """Ranges of patterns that together have at most BLOCK candidates, or that have one pattern."""
     first, total = 0, 0
     for number, candidates in enumerate(cost.tolist()):
         if total and total + candidates > BLOCK:
@@ -91,7 +91,7 @@ class _Matcher:
     def _find_ranges(self) -> tuple[Integers, Integers, Integers]:
         """Ranges of the index's entries that have each slot's facts: slot, start, length.
 
-        A slot with a set has one range per member, or the whole column if that is not longer.
+        A slot with a small set has one range per member; with a large one, the whole column.
         """
         patterns, entity_count = self.patterns, self.index.entity_count
         known = patterns.kind == Kind.KNOWN

@@ -10,7 +10,7 @@ from nqe.errors import TooManyBindings
 from nqe.graph.arrays import Booleans, Integers
 from nqe.graph.entity_set import EntitySet, distinct, sorted_contains
 from nqe.graph.index import Index
-from nqe.graph.match_many import match
+from nqe.graph.match_many import match_patterns
 from nqe.graph.pattern import FIRST_QUALIFIER, SUBJECT, Pattern, Patterns, Restriction
 from nqe.graph.ragged import ranges
 
@@ -29,10 +29,10 @@ class Candidates(NamedTuple):
     slot: int
 
 
-def answers(index: Index, pattern: Pattern, max_bindings: int | None = None) -> EntitySet:
+def find_answers(index: Index, pattern: Pattern, max_bindings: int | None = None) -> EntitySet:
     """The entities in the asked slot of the facts that match a pattern."""
     if pattern.repeats_attribute:
-        return match(index, Patterns.of([pattern]), max_bindings).answers()[0]
+        return match_patterns(index, Patterns.of([pattern]), max_bindings).answers()[0]
     asked = pattern.asked
     if asked < FIRST_QUALIFIER:
         rows = _find_matching(index, pattern, None, max_bindings)
@@ -42,10 +42,10 @@ def answers(index: Index, pattern: Pattern, max_bindings: int | None = None) -> 
     return EntitySet(distinct(index.facts.value[qualifiers]))
 
 
-def matches(index: Index, pattern: Pattern, max_bindings: int | None = None) -> Integers:
+def find_rows(index: Index, pattern: Pattern, max_bindings: int | None = None) -> Integers:
     """The rows of the facts that match a pattern, in ascending order."""
     if pattern.repeats_attribute:
-        return match(index, Patterns.of([pattern]), max_bindings).row
+        return match_patterns(index, Patterns.of([pattern]), max_bindings).row
     return distinct(_find_matching(index, pattern, None, max_bindings))
 
 

@@ -9,7 +9,6 @@ import numpy as np
 from nqe.graph.arrays import Booleans, Integers
 from nqe.graph.fact_columns import Facts, concatenate
 from nqe.graph.graph import Graph
-from nqe.graph.match_many import match
 from nqe.graph.pattern import FIRST_QUALIFIER, Patterns
 from nqe.graph.ragged import Ragged, offsets, ranges
 from nqe.query.step_table import StepTable
@@ -43,7 +42,7 @@ def draw_open_queries(graph: Graph, count: int, rng: np.random.Generator) -> Que
     arity = facts.qualifier_count + FIRST_QUALIFIER
     asked = rng.integers(arity)
     rows = _Rows.of(facts, np.arange(count), asked)
-    found = match(graph.index, rows.patterns(closed=False), None)
+    found = graph.match_many(rows.patterns(closed=False))
     answers = np.bincount(found.answer_pattern, minlength=count)
     return rows.table(Ragged(offsets(answers), found.answer), None, closed=False)
 

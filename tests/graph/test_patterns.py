@@ -137,12 +137,12 @@ def test_a_pattern_that_asks_for_a_slot_it_lacks_is_refused() -> None:
         Pattern(0, (None, None), (), asked=2)
 
 
-def test_numbers_that_name_nothing_are_refused() -> None:
+def test_numbers_that_are_not_in_the_vocabulary_are_refused() -> None:
     graph = Graph.of([Fact("a", "r", "b")])
     for pattern in (Pattern(0, (2, None)), Pattern(1, (None, None)), Pattern(0, (None, -1))):
-        with pytest.raises(NqeError, match="names nothing in <Graph of 1 facts"):
+        with pytest.raises(NqeError, match="has a number that <Graph of 1 facts"):
             graph.answers(pattern)
-        with pytest.raises(NqeError, match="names nothing"):
+        with pytest.raises(NqeError, match="has a number that"):
             graph.answers_many([pattern])
 
 

@@ -1,76 +1,28 @@
-"""Every command about graphs, as a person or a script runs it."""
+"""`nqe stats`, `nqe show` and `nqe find`, as a person or a script runs them."""
 
 from __future__ import annotations
 
 import dataclasses
-import gzip
 import json
 from pathlib import Path
 
 import pytest
 from helpers import nqe, well
+from small_graph import import_small_graph
 
 import nqe as package
-from nqe.cli.demo import ENTITY
 from nqe.graph.statistics import compute_statistics
-
-FACTS = {
-    "train.txt": "a,r,b\na,r,b\nb,r,c,q,a,q,d\n",
-    "valid.txt": "c,s,a\n",
-    "test.txt": "d,s,a,q,b\n",
-    "labels.tsv": "a\tAlpha\tthe first\tA|Aleph\nb\tBeta\nr\tis next to\nq\twith\n",
-}
 
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a source and its graph."""
-    place = tmp_path_factory.mktemp("commands")
-    (place / "data").mkdir()
-    for name, text in FACTS.items():
-        (place / "data" / name).write_text(text)
-    well(nqe("import", "data", "-o", "g.graph", cwd=place))
-    return place
+    return import_small_graph(tmp_path_factory.mktemp("commands"))
 
 
 def table_under(heading: str, text: str) -> list[list[str]]:
     """The tab-separated rows below a heading."""
     block = text.partition(f"# {heading}\n")[2].partition("\n\n")[0]
     return [line.split("\t") for line in block.splitlines()]
-
-
-def test_import_says_what_it_wrote(place: Path) -> None:
-    run = nqe("import", "data", "-o", "again.graph", cwd=place)
-    fingerprint = package.read(place / "data").fingerprint
-    assert well(run) == (
-        "again.graph: train 2, valid 1, test 1 facts; 4 entities, 3 relations; "
-        f"fingerprint {fingerprint}\n"
-    )
-    assert run.err == ""
-
-
-def test_import_reads_standard_input_compressed_or_not(tmp_path: Path) -> None:
-    text = FACTS["train.txt"].encode()
-    for given in (text, gzip.compress(text)):
-        out = well(nqe("import", "-", "-o", "g.graph", cwd=tmp_path, given=given))
-        assert out.startswith("g.graph: train 2 facts")
-
-
-def test_import_takes_several_files_a_format_a_limit_and_labels(place: Path) -> None:
-    names = ["data/train.txt", "data/test.txt", "--labels", "data/labels.tsv"]
-    options = ["--format", "statements", "--limit", "1", "-o", "few.graph"]
-    out = well(nqe("import", *names, *options, cwd=place))
-    assert out.startswith("few.graph: train 1, test 1 facts; 3 entities")
-    loaded = package.read(place / "few.graph")
-    assert loaded.vocabulary.entities.labels[0] == "Alpha"
-
-
-def test_import_takes_the_names_of_a_tables_columns(tmp_path: Path) -> None:
-    (tmp_path / "t.csv").write_text("from,kind,to,since\nx,r,y,1999\n")
-    columns = ["--subject", "from", "--relation", "kind", "--object", "to"]
-    well(nqe("import", "t.csv", "-o", "t.graph", *columns, cwd=tmp_path))
-    [fact] = package.read(tmp_path / "t.graph").graph
-    assert fact == package.Fact("x", "r", "y", (("since", "1999"),))
 
 
 def test_stats_as_json_are_the_statistics_of_python(place: Path) -> None:
@@ -108,7 +60,7 @@ def test_show_has_the_facts_of_an_entity_from_every_slot_with_labels(place: Path
     assert rows[1] == ["Beta", "is next to", "c", "with: Alpha, with: d"]
 
 
-def test_show_can_be_limited_to_splits_and_to_so_many_facts(place: Path) -> None:
+def test_show_can_be_limited_to_splits_and_to_a_number_of_facts(place: Path) -> None:
     out = well(nqe("show", "g.graph", "a", "--facts", "train", cwd=place))
     assert "As object" not in out
     out = well(nqe("show", "g.graph", "a", "--limit", "1", cwd=place))
@@ -124,7 +76,7 @@ def test_show_as_json_has_ids_and_labels(place: Path) -> None:
     assert len(shown["as_subject"]) == len(shown["as_value"]) == 1
 
 
-def test_find_tells_what_was_found_and_how(place: Path) -> None:
+def test_find_says_what_was_found_and_how(place: Path) -> None:
     out = well(nqe("find", "g.graph", "alp", cwd=place))
     assert [line.split("\t") for line in out.splitlines()] == [
         ["kind", "id", "label", "description", "found by"],
@@ -143,47 +95,11 @@ def test_find_says_so_when_nothing_is_found(place: Path) -> None:
     assert json.loads(well(nqe("find", "g.graph", "zzzzzzzz", "--json", cwd=place))) == []
 
 
-@pytest.mark.parametrize("format", ["statements", "csv", "tsv", "parquet"])
-def test_what_is_exported_to_a_folder_is_imported_as_the_same_graph(
-    place: Path, format: str
-) -> None:
-    run = nqe("export", "g.graph", "-o", f"out-{format}", "--format", format, cwd=place)
-    assert well(run) == ""
-    assert run.err == f"out-{format}: written\n"
-    again = package.read(place / f"out-{format}")
-    assert again == package.read(place / "g.graph")
-    assert again.vocabulary == package.read(place / "g.graph").vocabulary
-
-
-def test_what_is_exported_through_a_pipe_is_imported_as_the_same_graph(place: Path) -> None:
-    out = well(nqe("export", "g.graph", "-o", "-", cwd=place))
-    well(nqe("import", "-", "-o", "piped.graph", cwd=place, given=out.encode()))
-    assert package.read(place / "piped.graph").graph == package.read(place / "g.graph").graph
-
-
-def test_export_takes_the_splits_that_are_named(place: Path) -> None:
-    out = well(nqe("export", "g.graph", "-o", "-", "--facts", "valid,test", cwd=place))
-    assert out == "c,s,a\nd,s,a,q,b\n"
-
-
 def test_the_embedded_graph_is_called_atlas_unless_there_is_another(tmp_path: Path) -> None:
     embedded = json.loads(well(nqe("stats", "atlas", "--json", cwd=tmp_path)))
     assert embedded["facts"] > 6_000
     well(nqe("import", "-", "-o", "atlas", cwd=tmp_path, given=b"a,r,b\n"))
     assert json.loads(well(nqe("stats", "atlas", "--json", cwd=tmp_path)))["facts"] == 1
-
-
-def test_demo_builds_the_atlas_counts_it_and_shows_an_entity(tmp_path: Path) -> None:
-    out = well(nqe("demo", "-o", "world.graph", "--seconds", "2", cwd=tmp_path))
-    assert package.read(tmp_path / "world.graph") == package.demo_dataset()
-    assert "# Splits" in out
-    assert f"# {ENTITY} (" in out
-    assert "# As subject" in out
-    assert "# Link prediction" in out or "MRR" in out
-    answers = out[out.index("A model that predicts what the graph lacks") :]
-    assert "\tpredicted\t" in answers
-    assert "# How it came to " in answers
-    assert "Why " in answers[answers.index("# How it came to ") :]
 
 
 def test_an_output_that_cannot_show_a_letter_is_no_reason_to_fail(tmp_path: Path) -> None:

@@ -1,0 +1,74 @@
+"""`nqe import` and `nqe export`, as a person or a script runs them."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+from helpers import nqe, well
+from small_graph import FACTS, import_small_graph
+
+import nqe as package
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return import_small_graph(tmp_path_factory.mktemp("commands"))
+
+
+def test_import_says_what_it_wrote(place: Path) -> None:
+    run = nqe("import", "data", "-o", "again.graph", cwd=place)
+    fingerprint = package.read(place / "data").fingerprint
+    assert well(run) == (
+        "again.graph: train 2, valid 1, test 1 facts; 4 entities, 3 relations; "
+        f"fingerprint {fingerprint}\n"
+    )
+    assert run.err == ""
+
+
+def test_import_reads_standard_input_compressed_or_not(tmp_path: Path) -> None:
+    text = FACTS["train.txt"].encode()
+    for given in (text, gzip.compress(text)):
+        out = well(nqe("import", "-", "-o", "g.graph", cwd=tmp_path, given=given))
+        assert out.startswith("g.graph: train 2 facts")
+
+
+def test_import_takes_several_files_a_format_a_limit_and_labels(place: Path) -> None:
+    names = ["data/train.txt", "data/test.txt", "--labels", "data/labels.tsv"]
+    options = ["--format", "statements", "--limit", "1", "-o", "few.graph"]
+    out = well(nqe("import", *names, *options, cwd=place))
+    assert out.startswith("few.graph: train 1, test 1 facts; 3 entities")
+    loaded = package.read(place / "few.graph")
+    assert loaded.vocabulary.entities.labels[0] == "Alpha"
+
+
+def test_import_takes_the_names_of_a_tables_columns(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("from,kind,to,since\nx,r,y,1999\n")
+    columns = ["--subject", "from", "--relation", "kind", "--object", "to"]
+    well(nqe("import", "t.csv", "-o", "t.graph", *columns, cwd=tmp_path))
+    [fact] = package.read(tmp_path / "t.graph").graph
+    assert fact == package.Fact("x", "r", "y", (("since", "1999"),))
+
+
+@pytest.mark.parametrize("format", ["statements", "csv", "tsv", "parquet"])
+def test_what_is_exported_to_a_folder_is_imported_as_the_same_graph(
+    place: Path, format: str
+) -> None:
+    run = nqe("export", "g.graph", "-o", f"out-{format}", "--format", format, cwd=place)
+    assert well(run) == ""
+    assert run.err == f"out-{format}: written\n"
+    again = package.read(place / f"out-{format}")
+    assert again == package.read(place / "g.graph")
+    assert again.vocabulary == package.read(place / "g.graph").vocabulary
+
+
+def test_what_is_exported_through_a_pipe_is_imported_as_the_same_graph(place: Path) -> None:
+    out = well(nqe("export", "g.graph", "-o", "-", cwd=place))
+    well(nqe("import", "-", "-o", "piped.graph", cwd=place, given=out.encode()))
+    assert package.read(place / "piped.graph").graph == package.read(place / "g.graph").graph
+
+
+def test_export_takes_the_splits_that_are_named(place: Path) -> None:
+    out = well(nqe("export", "g.graph", "-o", "-", "--facts", "valid,test", cwd=place))
+    assert out == "c,s,a\nd,s,a,q,b\n"
