@@ -5,25 +5,51 @@ A RUN holds the checkpoints `best/` and `last/`, settings and metrics. Nothing h
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from types import NoneType
 from typing import Any
 
 from nqe.errors import StorageError
+from nqe.files import raise_storage_errors
 from nqe.folders import FolderKind
+from nqe.locks import hold_lock
 
 BEFORE_KINDS = 2
 """The version of checkpoints that do not name a kind of model: all of them are NQE models."""
+WEIGHTS, TENSORS = "model.safetensors", "training.safetensors"
+STATE, CARD = "state.json", "README.md"
+VOCABULARY = "vocabulary"
+"""The folder of a checkpoint that holds its entities and relations: a graph without facts."""
+CALIBRATION_FILE, RELIABILITY_FILE = "calibration.json", "reliability.json"
+_OPTIONAL_TEXT = (str, NoneType)
+_ORIGIN = dict.fromkeys(("dataset", "fingerprint", "trained_on"), _OPTIONAL_TEXT)
 CHECKPOINT = FolderKind(
     "nqe-checkpoint",
-    3,
+    4,
     "checkpoint",
     "nqe train",
     "train the model again",
+    (WEIGHTS, TENSORS, STATE, CARD, f"{VOCABULARY}/*", CALIBRATION_FILE, RELIABILITY_FILE),
+    {"model": (dict,), "entity_count": (int,), "relation_count": (int,), **_ORIGIN},
     "config.json",
-    older_versions=(BEFORE_KINDS,),
+    older_versions=(BEFORE_KINDS, 3),
 )
-RUN = FolderKind("nqe-run", 1, "run or checkpoint", "nqe train", "train the model again")
+RUN = FolderKind(
+    "nqe-run",
+    2,
+    "run or checkpoint",
+    "nqe train",
+    "train the model again",
+    (),  # so that no run is ever replaced
+    {"settings": (dict,), "queries": _OPTIONAL_TEXT, "queries_digest": _OPTIONAL_TEXT, **_ORIGIN},
+    older_versions=(1,),
+    grows=True,
+)
 BEST, LAST = "best", "last"
+LOCK = ".nqe-run.lock"
+"""The lock file of a run or a checkpoint that is being changed."""
 
 
 def is_run(path: Path) -> bool:
@@ -37,9 +63,30 @@ def checkpoint_of(path: Path) -> Path:
         return path
     RUN.read_manifest(path)
     for name in (BEST, LAST):
-        if CHECKPOINT.recognises(path / name):
+        if (path / name).exists():
+            _check_recognised(path / name)
             return path / name
     raise StorageError(f"{path}: holds no checkpoint yet; continue with `nqe train --resume`")
+
+
+@contextmanager
+def lock_run(path: Path) -> Iterator[None]:
+    """Lock a RUN within the block, or a checkpoint that is in no RUN, against other writers."""
+    is_inside = not RUN.recognises(path) and RUN.recognises(path.parent)
+    run = path.parent if is_inside else path
+    with raise_storage_errors(run), hold_lock(run / LOCK, run):
+        yield
+
+
+def _check_recognised(checkpoint: Path) -> None:
+    """Refuse a checkpoint that is damaged; another one of its RUN might give other answers."""
+    if not CHECKPOINT.recognises(checkpoint):
+        last = checkpoint.parent / LAST
+        instead = f"use {last} instead, or " if checkpoint.name == BEST and last.exists() else ""
+        raise StorageError(
+            f"{checkpoint}: damaged, as its {CHECKPOINT.manifest_file} is missing or unreadable; "
+            f"{instead}{CHECKPOINT.how_to_rebuild}"
+        )
 
 
 def run_manifest(path: str | Path) -> dict[str, Any] | None:

@@ -12,12 +12,15 @@ import pytest
 TOP_MODULES = (
     "errors",
     "version",
+    "documents",
     "files",
     "folders",
     "figures",
     "progress",
     "cores",
+    "locks",
     "run_folders",
+    "temporaries",
     "lazy_names",
     "text_format",
 )

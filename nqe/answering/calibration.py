@@ -52,6 +52,15 @@ class Curve:
     answers: Floats  # (relations, 3) mean number of answers per relation and slot
     own: Floats  # (relations, 3) the offset of each relation and slot
 
+    def __post_init__(self) -> None:
+        numbers = (getattr(self, field.name) for field in fields(self))
+        if not all(np.isfinite(number).all() for number in numbers):
+            raise ValueError("a coefficient is not a finite number")
+        if self.answers.shape != self.own.shape or self.own.shape[1:] != (SLOT_KINDS,):
+            raise ValueError(f"tables of shape {self.answers.shape} and {self.own.shape}")
+        if self.temperature <= 0 or self.answers.min(initial=1) <= 0:
+            raise ValueError("the temperature or a mean number of answers is not above 0")
+
     def compute_shift(self, relation: Integers, slot: Integers, stated: Integers) -> Tensor:
         """Compute the part of the logit that does not depend on the score, (projections,).
 
@@ -100,16 +109,16 @@ class Curve:
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Self:
         """Build a curve from JSON data; raises ValueError, KeyError or TypeError if it is wrong."""
-        tables: dict[str, Any] = {
-            name: np.array(data[name], dtype=np.float32) for name in ("answers", "own")
-        }
+        tables: dict[str, Any] = {name: _to_table(data[name]) for name in ("answers", "own")}
         numbers: dict[str, Any] = {
             name: float(value) for name, value in data.items() if name not in tables
         }
-        curve = cls(**numbers, **tables)
-        if curve.answers.shape != curve.own.shape or curve.own.shape[1:] != (SLOT_KINDS,):
-            raise ValueError(f"tables of shape {curve.answers.shape} and {curve.own.shape}")
-        return curve
+        return cls(**numbers, **tables)
+
+
+def _to_table(rows: Any) -> Floats:
+    with np.errstate(over="ignore"):  # a number too large for this type becomes ∞
+        return np.array(rows, dtype=np.float32)
 
 
 class SoftmaxTotals:

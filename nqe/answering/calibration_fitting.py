@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ from nqe.answering.calibration import (
 from nqe.answering.calibration_queries import draw_calibration_queries
 from nqe.answering.calibration_storage import save_calibration
 from nqe.answering.reliability import Reliability, mask_stated, measure_reliability, split_rows
+from nqe.documents import render_document
 from nqe.errors import NqeError
 from nqe.files import new_file
 from nqe.graph.arrays import Booleans, Integers
@@ -30,13 +30,12 @@ from nqe.graph.ragged import Ragged
 from nqe.model.checkpoint import load
 from nqe.model.embedding_runner import EmbeddingRunner
 from nqe.model.model import Model
-from nqe.run_folders import CHECKPOINT, checkpoint_of
+from nqe.run_folders import CHECKPOINT, RELIABILITY_FILE, checkpoint_of, lock_run
 from nqe.sampling.query_table import QueryTable
 from nqe.training.validation import includes_valid
 
 Floats = npt.NDArray[np.float64]
 
-RELIABILITY_FILE = "reliability.json"
 QUERIES = 4_000
 TOP, DRAWN = 20, 20
 """Each query contributes this many best entities, and this many drawn at random."""
@@ -86,6 +85,11 @@ def calibrate(run: str | Path, dataset: Dataset, device: str = "auto") -> Calibr
     It is fitted on the validation split, on which the model must not have been trained.
     """
     folder = checkpoint_of(Path(run))
+    with lock_run(folder):
+        return _calibrate(folder, str(run), dataset, device)
+
+
+def _calibrate(folder: Path, run: str, dataset: Dataset, device: str) -> Calibrated:
     if has_learnt_from_valid(folder):
         raise NqeError(
             f"{run}: learnt from the validation split, which calibrating needs unseen; "
@@ -106,8 +110,10 @@ def calibrate(run: str | Path, dataset: Dataset, device: str = "auto") -> Calibr
     measured = measure_reliability(model, both, dataset, split, known)
     save_calibration(calibration, folder)
     done = Calibrated(folder, split, measured["before"], measured["after"])
-    with new_file(folder / RELIABILITY_FILE) as temporary:
-        temporary.write_text(json.dumps(done.to_json(), indent=2) + "\n", encoding="utf-8")
+    path = folder / RELIABILITY_FILE
+    text = render_document(path, done.to_json())
+    with new_file(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
     return done
 
 

@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from nqe.answering.calibration import Calibration
+from nqe.documents import check_digest, parse_document, read_document_bytes, render_document
 from nqe.errors import StorageError
 from nqe.files import new_file
+from nqe.folders import FILES
+from nqe.run_folders import CALIBRATION_FILE, CHECKPOINT, WEIGHTS
 
-CALIBRATION_FILE = "calibration.json"
-FORMAT, VERSION = "nqe-calibration", 1
+FORMAT, VERSION = "nqe-calibration", 2
+OLDER_VERSIONS = (1,)
+"""Versions without a digest that can still be read."""
 CALIBRATIONS: dict[str, type[Calibration]] = {Calibration.kind: Calibration}
 """The kinds of calibration by name. A new kind is a subclass of `Calibration` listed here."""
 
 
 def save_calibration(calibration: Calibration, checkpoint: Path) -> None:
     """Write a calibration into a checkpoint."""
+    path = checkpoint / CALIBRATION_FILE
     head = {"format": FORMAT, "kind": calibration.kind, "version": VERSION}
-    with new_file(checkpoint / CALIBRATION_FILE) as temporary:
-        text = json.dumps({**head, **calibration.to_json()})
-        temporary.write_text(text + "\n", encoding="utf-8")
+    weights = {"weights": _find_weights_digest(checkpoint)}
+    text = render_document(path, {**head, **weights, **calibration.to_json()})
+    with new_file(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
 
 
 def load_calibration(checkpoint: Path) -> Calibration | None:
@@ -30,25 +35,46 @@ def load_calibration(checkpoint: Path) -> Calibration | None:
     if not path.is_file():
         return None
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-        if not isinstance(data, dict):
-            raise ValueError("not a JSON object")
-        return _find_kind(path, data).from_json(data)
-    except (OSError, ValueError, KeyError, TypeError) as error:
+        data = parse_document(read_document_bytes(path))
+        kind = _find_kind(path, data)
+        if "weights" in data and data["weights"] != _find_weights_digest(checkpoint):
+            raise ValueError("it is that of another model")
+        calibration = kind.from_json(data)
+        _check_size(calibration, checkpoint)
+    except (OSError, ValueError, KeyError, TypeError, OverflowError) as error:
         raise StorageError(f"{path}: damaged ({error}); {_remedy(path)}") from error
+    return calibration
+
+
+def _check_size(calibration: Calibration, checkpoint: Path) -> None:
+    """Refuse a calibration of a model with another number of relations."""
+    if CHECKPOINT.recognises(checkpoint):
+        count = CHECKPOINT.read_manifest(checkpoint)["relation_count"]
+        for curve in (calibration.facts, calibration.alone):
+            if len(curve.own) != count:
+                raise ValueError(f"it is for {len(curve.own)} relations, but the model has {count}")
+
+
+def _find_weights_digest(checkpoint: Path) -> str | None:
+    """The digest of the weights that a calibration belongs to; None in older checkpoints."""
+    if not CHECKPOINT.recognises(checkpoint):
+        return None
+    described = CHECKPOINT.read_manifest(checkpoint).get(FILES, {}).get(WEIGHTS, {})
+    return cast(str | None, described.get("sha256"))
 
 
 def _find_kind(path: Path, data: dict[str, Any]) -> type[Calibration]:
     """Find the class for the data, which says its format, version and kind."""
     if "format" not in data:
         # Files from before formats had a version are all logistic.
+        check_digest(data, required=False)
         return Calibration
     if data["format"] != FORMAT:
         raise ValueError(f"its format is '{data['format']}', not '{FORMAT}'")
-    if data["version"] != VERSION:
+    if data["version"] not in (VERSION, *OLDER_VERSIONS):
         raise StorageError(
-            f"{path}: format version {data['version']}, but this nqe reads {VERSION}; "
-            f"{_remedy(path)}"
+            f"{path}: format version {data['version']}, but this nqe reads "
+            f"{' and '.join(map(str, (*OLDER_VERSIONS, VERSION)))}; {_remedy(path)}"
         )
     if data["kind"] not in CALIBRATIONS:
         known = ", ".join(CALIBRATIONS)
@@ -56,6 +82,7 @@ def _find_kind(path: Path, data: dict[str, Any]) -> type[Calibration]:
             f"{path}: unknown kind of calibration '{data['kind']}'; this nqe reads {known}, "
             f"so {_remedy(path)}"
         )
+    check_digest(data, required=data["version"] == VERSION)
     return CALIBRATIONS[data["kind"]]
 
 

@@ -109,7 +109,7 @@ class Predictor:
         unseen[table.step_of_slot[new_attribute | new_filler]] = True
         translated = replace(table, relation=relation, attribute=attribute, filler=filler)
         with torch.no_grad():
-            vectors = self.model.encode(translated)
+            vectors = self.model.encode_finite(translated)
             plan = table.plan_of_step[unseen]
             vectors[torch.from_numpy(plan).to(self.device)] = torch.nan
         return vectors

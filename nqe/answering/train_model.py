@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nqe.answering.calibration_fitting import Calibrated, calibrate, has_learnt_from_valid
-from nqe.answering.calibration_storage import CALIBRATION_FILE
 from nqe.errors import NqeError
 from nqe.graph.dataset import Dataset
-from nqe.run_folders import checkpoint_of
+from nqe.run_folders import CALIBRATION_FILE, checkpoint_of
 from nqe.settings import RunSettings
 from nqe.training import FitResult, OnStep, fit_weights
 from nqe.training.distributed import is_first_process

@@ -22,7 +22,6 @@ def add_to(app: typer.Typer) -> None:
     app.command()(export)
 
 
-BAD_LINES = "bad_lines.tsv"
 # At most this many bad lines are printed.
 SHOWN = 5
 
@@ -74,7 +73,7 @@ def import_(
             bad=bad,
             progress=progress,
         )
-    dataset.save(output, {BAD_LINES: bad.to_tsv()} if bad.count else {})
+    dataset.save(output, bad.to_tsv() if bad.count else None)
     _note_bad_lines(bad, output)
     sizes = ", ".join(f"{name} {len(facts):,}" for name, facts in dataset.splits.items())
     names = dataset.vocabulary
@@ -90,6 +89,8 @@ def _note_bad_lines(bad: BadLines, output: str) -> None:
         return
     for place, line in bad.kept[:SHOWN]:
         printing.note(f"{place}: {line.problem}")
+    from nqe.graph.storage import BAD_LINES
+
     kept = "" if len(bad.kept) == bad.count else f" for the first {len(bad.kept):,}"
     printing.note(f"{bad.count:,} bad line(s) skipped; see {output}/{BAD_LINES}{kept}")
 

@@ -231,7 +231,7 @@ def import_(
         dataset, tables = read_tuple_queries(Path(source))
         dataset.save(graph)
         printing.say(f"{graph}: {dataset!r}")
-    save_queries(QuerySet(dataset.fingerprint, None, tables), output, graph)
+    save_queries(QuerySet.about(dataset, tables), output, graph)
     sizes = ", ".join(f"{name} {len(table):,}" for name, table in tables.items())
     printing.say(f"{output}: {sizes} queries")
 

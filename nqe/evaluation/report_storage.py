@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
+from nqe.documents import check_digest, parse_document, read_document_bytes, render_document
 from nqe.errors import NqeError, StorageError
 from nqe.evaluation.evaluator import Ranking
 from nqe.evaluation.query_selection import QuerySelection
@@ -14,7 +14,7 @@ from nqe.files import new_file
 
 FOLDER = "reports"
 FORMAT = "nqe-report"
-VERSION = 2
+VERSION = 3
 
 _AGAIN = "create it again with `nqe evaluate`"
 
@@ -23,9 +23,9 @@ def save_report(run: Path, name: str, report: Report) -> Path:
     """Write a report into a run, replacing one of the same name."""
     path = run / FOLDER / f"{name}.json"
     data = {"format": FORMAT, "version": VERSION, "report": report.to_json()}
+    text = render_document(path, data)
     with new_file(path) as temporary:
-        text = json.dumps(data, indent=2, ensure_ascii=False)
-        temporary.write_text(text + "\n", encoding="utf-8")
+        temporary.write_text(text, encoding="utf-8")
     return path
 
 
@@ -62,16 +62,19 @@ def list_reports(run: Path) -> dict[str, Path]:
 def load_report(path: Path) -> Report:
     """Read a report that `save_report` wrote."""
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
+        data = parse_document(read_document_bytes(path))
     except (OSError, ValueError) as error:
         raise StorageError(f"{path}: damaged ({error}); {_AGAIN}") from error
-    if not isinstance(data, dict) or data.get("format") != FORMAT:
+    if data.get("format") != FORMAT:
         raise StorageError(f"{path}: not a report; {_AGAIN}")
     _check_version(path, data)
     try:
+        check_digest(data, required=data["version"] == VERSION)
         return Report.from_json(data["report"])
     except KeyError as error:
         raise StorageError(f"{path}: without the report itself; {_AGAIN}") from error
+    except ValueError as error:
+        raise StorageError(f"{path}: damaged ({error}); {_AGAIN}") from error
     except StorageError as error:
         raise StorageError(f"{path}: {error}") from error
 
@@ -100,10 +103,11 @@ def load_shared_reports(runs: list[Path], name: str | None = None) -> dict[str, 
 def _check_version(path: Path, data: dict[str, Any]) -> None:
     """Refuse a format that cannot be read.
 
-    Version 1 is read if it is of a query set, as it differs only in having fewer metrics.
+    Version 2 had no digest. Version 1 is read if it is of a query set, as it only has fewer
+    metrics.
     """
     match data.get("version"), data.get("kind"):
-        case (2, _) | (1, "queries"):
+        case (3, _) | (2, _) | (1, "queries"):
             return
         case (1, "link-prediction"):
             report = data.get("report")

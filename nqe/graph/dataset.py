@@ -14,9 +14,8 @@ from nqe.graph.fact import Fact
 from nqe.graph.fact_columns import Facts, concatenate
 from nqe.graph.fingerprint import compute_fingerprint
 from nqe.graph.graph import Graph
+from nqe.graph.splits import SPLITS
 from nqe.graph.vocabulary import Description, Vocabulary
-
-SPLITS = ("train", "valid", "test")
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,14 +108,20 @@ class Dataset:
         """The same data set with labels, descriptions and aliases added."""
         return Dataset(self.vocabulary.describe(descriptions), self.splits)
 
-    def save(self, folder: str | Path, extra: Mapping[str, str] | None = None) -> None:
-        """Write a folder of Parquet files; an older folder stays until the new one is complete."""
-        storage.save(Path(folder), self.vocabulary, self.splits, self.fingerprint, extra or {})
+    def save(self, folder: str | Path, bad_lines: str | None = None) -> None:
+        """Write a folder of Parquet files; an older folder stays until the new one is complete.
+
+        `bad_lines` is a text about lines that were skipped, to be kept beside the facts.
+        """
+        storage.save(Path(folder), self.vocabulary, self.splits, self.fingerprint, bad_lines)
 
     @classmethod
     def load(cls, folder: str | Path) -> Dataset:
         """Read a folder that `save` wrote."""
-        return cls(*storage.load(Path(folder)))
+        saved = storage.load(Path(folder))
+        dataset = cls(saved.vocabulary, saved.splits)
+        dataset.__dict__["fingerprint"] = saved.fingerprint  # known already: it was compared
+        return dataset
 
     def __repr__(self) -> str:
         sizes = ", ".join(f"{name} {len(facts):,}" for name, facts in self.splits.items())

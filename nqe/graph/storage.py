@@ -2,21 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from textwrap import shorten
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-from pyarrow import parquet
+from pyarrow import compute, parquet
 
 from nqe.errors import StorageError
-from nqe.folders import FolderKind
+from nqe.folders import FolderKind, OpenFolder
 from nqe.graph.arrays import Integers
 from nqe.graph.fact_columns import Facts
+from nqe.graph.fingerprint import compute_fingerprint
+from nqe.graph.ragged import offsets
+from nqe.graph.splits import SPLITS
 from nqe.graph.vocabulary import Names, Vocabulary
 
-KIND = FolderKind("nqe-graph", 1, "graph folder", "nqe import", "import the graph again")
+_ENTITIES, _RELATIONS = "entities.parquet", "relations.parquet"
+BAD_LINES = "bad_lines.tsv"
+"""The file of an imported graph that lists the lines that were skipped."""
+_BEFORE_DIGESTS = 1
+KIND = FolderKind(
+    "nqe-graph",
+    2,
+    "graph folder",
+    "nqe import",
+    "import the graph again",
+    (_ENTITIES, _RELATIONS, *(f"{split}.parquet" for split in SPLITS), BAD_LINES),
+    {"fingerprint": (str,), "entities": (int,), "relations": (int,), "splits": (dict,)},
+    older_versions=(_BEFORE_DIGESTS,),
+)
 
 _MAIN = ("subject", "relation", "object")
 _PAIR = pa.struct([("attribute", pa.int32()), ("value", pa.int32())])
@@ -31,43 +48,62 @@ _FACT_SCHEMA = pa.schema(
 )
 
 
+class SavedGraph(NamedTuple):
+    """What a graph folder holds."""
+
+    vocabulary: Vocabulary
+    splits: dict[str, Facts]
+    fingerprint: str
+
+
 def save(
     folder: Path,
     vocabulary: Vocabulary,
     splits: Mapping[str, Facts],
     fingerprint: str,
-    extra: Mapping[str, str],
+    bad_lines: str | None = None,
 ) -> None:
-    """Write a folder; a folder that exists is replaced when the new one is complete.
-
-    `extra` holds the contents of further text files to write beside the graph, by file name.
-    """
+    """Write a folder; a folder that exists is replaced when the new one is complete."""
     with KIND.create(folder, _make_manifest(vocabulary, splits, fingerprint)) as temporary:
-        for kind, names in _kinds(vocabulary):
-            _write_table(_names_table(names), temporary / f"{kind}.parquet", "snappy")
+        for file, names in ((_ENTITIES, vocabulary.entities), (_RELATIONS, vocabulary.relations)):
+            _write_table(_names_table(names), temporary / file, "snappy")
         for split, facts in splits.items():
             _write_table(_facts_table(facts), temporary / f"{split}.parquet", "zstd")
-        for name, text in extra.items():
-            (temporary / name).write_text(text, encoding="utf-8")
+        if bad_lines is not None:
+            (temporary / BAD_LINES).write_text(bad_lines, encoding="utf-8")
 
 
-def load(folder: Path) -> tuple[Vocabulary, dict[str, Facts]]:
+def load(folder: Path) -> SavedGraph:
     """Read a folder that `save` wrote."""
-    manifest = KIND.read_manifest(folder)
+    return KIND.read(folder, load_opened)
+
+
+def load_opened(folder: OpenFolder) -> SavedGraph:
+    """Read an opened folder, and compare its content with its manifest."""
     try:
-        entities = _read_names("entity", folder / "entities.parquet")
-        relations = _read_names("relation", folder / "relations.parquet")
-        splits = {name: _read_facts(folder / f"{name}.parquet") for name in manifest["splits"]}
-        _check(folder, manifest, len(entities), len(relations), splits)
-    except (OSError, pa.ArrowException, AttributeError, KeyError, TypeError, ValueError) as error:
+        entities = _read_names("entity", folder.read_bytes(_ENTITIES))
+        relations = _read_names("relation", folder.read_bytes(_RELATIONS))
+        splits = {
+            name: _read_facts(folder.read_bytes(f"{name}.parquet"))
+            for name in _list_splits(folder.manifest)
+        }
+        vocabulary = Vocabulary(entities, relations)
+        fingerprint = compute_fingerprint(vocabulary, splits)
+        for name, facts in splits.items():
+            _check_facts(name, facts, vocabulary)
+        _check_manifest(folder.manifest, _make_manifest(vocabulary, splits, fingerprint))
+    except (pa.ArrowException, AttributeError, LookupError, TypeError, ValueError) as error:
         # A damaged file may be unreadable, lack a column, or have gaps in one.
-        raise StorageError(f"{folder}: damaged graph folder ({error}); import it again") from error
-    return Vocabulary(entities, relations), splits
+        reason = shorten(str(error), 200, placeholder=" …")
+        raise StorageError(
+            f"{folder.path}: damaged graph folder ({reason}); {KIND.how_to_rebuild}"
+        ) from error
+    return SavedGraph(vocabulary, splits, fingerprint)
 
 
 def is_saved(folder: Path) -> bool:
     """Whether a folder is a saved graph, or was one before it was damaged."""
-    return (folder / "entities.parquet").is_file() or KIND.recognises(folder)
+    return (folder / _ENTITIES).is_file() or KIND.recognises(folder)
 
 
 def check_output(folder: Path) -> None:
@@ -89,68 +125,78 @@ def _make_manifest(
     }
 
 
-def _check(
-    folder: Path,
-    manifest: dict[str, Any],
-    entity_count: int,
-    relation_count: int,
-    splits: Mapping[str, Facts],
-) -> None:
-    counts = {"entities": entity_count, "relations": relation_count}
-    expected_counts = {key: manifest.get(key) for key in counts}
-    facts = {name: len(columns) for name, columns in splits.items()}
-    expected_facts = {name: split["facts"] for name, split in manifest["splits"].items()}
-    if (
-        counts != expected_counts
-        or facts != expected_facts
-        or not all(_is_within(columns, entity_count, relation_count) for columns in splits.values())
-    ):
-        raise StorageError(f"{folder}: files and manifest do not fit together; import it again")
+def _list_splits(manifest: Mapping[str, Any]) -> list[str]:
+    unknown = manifest["splits"].keys() - set(SPLITS)
+    if unknown:
+        raise ValueError(f"there is no split {min(unknown)!r}")
+    return [name for name in SPLITS if name in manifest["splits"]]
 
 
-def _is_within(facts: Facts, entity_count: int, relation_count: int) -> bool:
-    """Whether every number in the columns is that of an entity or relation."""
+def _check_manifest(manifest: Mapping[str, Any], found: Mapping[str, Any]) -> None:
+    """Refuse files that differ from the manifest in what it says of them."""
+    for key, value in found.items():
+        if manifest.get(key) != value and not _may_differ(key, manifest):
+            raise ValueError(f"the {key} of its files and of its manifest differ")
+
+
+def _may_differ(key: str, manifest: Mapping[str, Any]) -> bool:
+    """Whether a key had another meaning in the first version.
+
+    The vocabulary of a checkpoint had the fingerprint of the data set that it was trained on.
+    """
+    is_vocabulary = not manifest["splits"]
+    return key == "fingerprint" and is_vocabulary and manifest["version"] == _BEFORE_DIGESTS
+
+
+def _check_facts(split: str, facts: Facts, vocabulary: Vocabulary) -> None:
+    """Refuse numbers that are none of an entity or relation, and facts not in canonical order."""
+    entity_count, relation_count = len(vocabulary.entities), len(vocabulary.relations)
     entities = (facts.subject, facts.object, facts.value)
     relations = (facts.relation, facts.attribute)
-    return all(
-        column.min(initial=0) >= 0 and column.max(initial=-1) < count
-        for columns, count in ((entities, entity_count), (relations, relation_count))
-        for column in columns
-    )
+    for kind, columns, count in (
+        ("entity", entities, entity_count),
+        ("relation", relations, relation_count),
+    ):
+        for column in columns:
+            if column.min(initial=0) < 0 or column.max(initial=-1) >= count:
+                raise ValueError(f"{split}.parquet: a number is that of no {kind}")
+    if not facts.is_canonical():
+        raise ValueError(f"{split}.parquet: the facts are not in order")
 
 
 def _write_table(table: Any, path: Path, compression: str) -> None:
     parquet.write_table(table, path, compression=compression, write_page_checksum=True)
 
 
-def _read_table(path: Path) -> Any:
+def _read_table(data: bytes, schema: Any) -> Any:
+    """The columns of a schema, each in one chunk."""
     # Checksums, as a flipped bit may give another valid number.
-    with parquet.ParquetFile(path, page_checksum_verification=True) as file:
-        return file.read().combine_chunks()
+    with parquet.ParquetFile(pa.BufferReader(data), page_checksum_verification=True) as file:
+        return file.read().select(schema.names).cast(schema).combine_chunks()
 
 
-def _kinds(vocabulary: Vocabulary) -> tuple[tuple[str, Names], ...]:
-    return ("entities", vocabulary.entities), ("relations", vocabulary.relations)
+def _names_schema(kind: str) -> Any:
+    texts = [(name, pa.string()) for name in ("id", "label", "description")]
+    return pa.schema([(kind, pa.int32()), *texts, ("aliases", pa.list_(pa.string()))])
 
 
 def _names_table(names: Names) -> Any:
     aliases = [list(names.aliases.get(number, ())) for number in range(len(names))]
-    return pa.table(
-        {
-            names.kind: pa.array(range(len(names)), pa.int32()),
-            "id": pa.array(names.ids, pa.string()),
-            "label": pa.array(names.labels, pa.string()),
-            "description": pa.array(names.descriptions, pa.string()),
-            "aliases": pa.array(aliases, pa.list_(pa.string())),
-        }
-    )
+    columns = (range(len(names)), names.ids, names.labels, names.descriptions, aliases)
+    schema = _names_schema(names.kind)
+    arrays = [pa.array(one, field.type) for one, field in zip(columns, schema, strict=True)]
+    return pa.Table.from_arrays(arrays, schema=schema)
 
 
-def _read_names(kind: str, path: Path) -> Names:
-    table = _read_table(path)
+def _read_names(kind: str, data: bytes) -> Names:
+    table = _read_table(data, _names_schema(kind))
+    if not np.array_equal(_integers(table.column(kind)), np.arange(len(table))):
+        raise ValueError(f"the {kind} numbers do not count up from 0")
+    _check_ids(kind, table.column("id"))
     aliases = table.column("aliases").combine_chunks()
-    lengths: Sequence[int] = aliases.value_lengths().to_numpy(zero_copy_only=False)
-    described = np.flatnonzero(lengths).tolist()
+    if aliases.flatten().null_count:
+        raise ValueError("an alias is missing")
+    described = np.flatnonzero(_integers(aliases.value_lengths())).tolist()
     return Names(
         kind,
         table.column("id").to_pylist(),
@@ -158,6 +204,13 @@ def _read_names(kind: str, path: Path) -> Names:
         table.column("description").to_pylist(),
         {number: tuple(aliases[number].as_py()) for number in described},
     )
+
+
+def _check_ids(kind: str, ids: Any) -> None:
+    """Refuse ids that are not sorted; then none is missing or stands twice."""
+    in_order = compute.less(ids[:-1], ids[1:])
+    if ids.null_count or not compute.all(in_order, min_count=0).as_py():
+        raise ValueError(f"the {kind} ids are not in order, or one is missing or stands twice")
 
 
 def _facts_table(facts: Facts) -> Any:
@@ -170,14 +223,15 @@ def _facts_table(facts: Facts) -> Any:
     return pa.Table.from_arrays(columns, schema=_FACT_SCHEMA)
 
 
-def _read_facts(path: Path) -> Facts:
-    table = _read_table(path)
+def _read_facts(data: bytes) -> Facts:
+    table = _read_table(data, _FACT_SCHEMA)
     if not len(table):
         return Facts.empty()
     qualifiers = table.column("qualifiers").chunk(0)
     pairs = qualifiers.flatten()
-    lengths = qualifiers.value_lengths().to_numpy(zero_copy_only=False)
-    offset = np.concatenate([[0], np.cumsum(lengths)])
+    if pairs.null_count:
+        raise ValueError("a qualifier is missing")
+    offset = offsets(_integers(qualifiers.value_lengths()))
     columns = {name: _integers(table.column(name).chunk(0)) for name in (*_MAIN, "count")}
     return Facts(
         **columns,

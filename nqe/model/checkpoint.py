@@ -14,19 +14,26 @@ from textwrap import shorten
 from typing import Any
 
 import torch
-from safetensors import SafetensorError
+from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file, save_file
 
 from nqe.errors import StorageError
+from nqe.folders import OpenFolder
 from nqe.graph import storage
+from nqe.graph.fingerprint import compute_fingerprint
 from nqe.graph.vocabulary import Vocabulary
 from nqe.model.devices import choose_device
 from nqe.model.model import Model
 from nqe.model.model_kinds import new_model
-from nqe.run_folders import BEFORE_KINDS, CHECKPOINT, checkpoint_of
+from nqe.run_folders import (
+    BEFORE_KINDS,
+    CARD,
+    CHECKPOINT,
+    VOCABULARY,
+    WEIGHTS,
+    checkpoint_of,
+)
 from nqe.settings import ModelSettings, build_run_settings, to_json
-
-WEIGHTS = "model.safetensors"
 
 
 @dataclass(frozen=True)
@@ -51,36 +58,88 @@ def save_pretrained(
     card: Card | None = None,
     tensors: Mapping[str, Mapping[str, torch.Tensor]] | None = None,
     texts: Mapping[str, str] | None = None,
+    *,
+    keep_others: bool = False,
 ) -> None:
-    """Write a checkpoint folder; `tensors` and `texts` are additional files by name."""
+    """Write a checkpoint folder; `tensors` and `texts` are additional files by name.
+
+    Files in an older folder that nqe has not written are an error, or with `keep_others` are
+    kept.
+    """
     card = card or Card()
-    with CHECKPOINT.create(Path(folder), _config(model, card)) as temporary:
+    path = Path(folder)
+    with CHECKPOINT.create(path, _config(model, card), keep_others=keep_others) as temporary:
         for name, values in {WEIGHTS: model.state_dict(), **(tensors or {})}.items():
+            check_finite(path, values)
             _write(values, temporary / name)
         if model.vocabulary is not None:
-            storage.save(temporary / "vocabulary", model.vocabulary, {}, card.fingerprint or "", {})
-        for name, text in {"README.md": _readme(model, card), **(texts or {})}.items():
+            fingerprint = compute_fingerprint(model.vocabulary, {})
+            storage.save(temporary / VOCABULARY, model.vocabulary, {}, fingerprint)
+        for name, text in {CARD: _readme(model, card), **(texts or {})}.items():
             (temporary / name).write_text(text, encoding="utf-8")
 
 
 def from_pretrained(folder: str | Path, device: str = "auto") -> Model:
     """Load the model of a checkpoint folder, in eval mode."""
-    path = Path(folder)
-    config = CHECKPOINT.read_manifest(path)
+    return CHECKPOINT.read(Path(folder), _load_model).to(choose_device(device)).eval()
+
+
+def _load_model(folder: OpenFolder) -> Model:
+    path, config = folder.path, folder.manifest
     try:
         settings = _model_settings(config, str(path / CHECKPOINT.manifest_file))
-        vocabulary = None
-        if (path / "vocabulary").is_dir():
-            vocabulary, _ = storage.load(path / "vocabulary")
-        model = new_model(settings, config["entity_count"], config["relation_count"], vocabulary)
-        model.load_state_dict(load_file(path / WEIGHTS))
+        vocabulary = _load_vocabulary(folder)
+        sizes = config["entity_count"], config["relation_count"]
+        with folder.locate_file(WEIGHTS) as weights:
+            _check_shapes(settings, *sizes, weights)
+            model = new_model(settings, *sizes, vocabulary)
+            model.load_state_dict(load_file(weights))
     except (OSError, KeyError, TypeError, ValueError, RuntimeError, SafetensorError) as error:
         # A damaged file can cause any of these errors; torch's messages may fill pages.
         reason = shorten(str(error), 200, placeholder=" …")
         raise StorageError(f"{path}: damaged checkpoint ({reason}); train it again") from error
+    check_finite(path, model.state_dict())
     if vocabulary is not None and not _fits(vocabulary, model):
         raise StorageError(f"{path}: vocabulary and weights differ in size; train it again")
-    return model.to(choose_device(device)).eval()
+    return model
+
+
+def _load_vocabulary(folder: OpenFolder) -> Vocabulary | None:
+    if not folder.has(f"{VOCABULARY}/{storage.KIND.manifest_file}"):
+        return None
+    return storage.load_opened(folder.open_inner(storage.KIND, VOCABULARY)).vocabulary
+
+
+def _check_shapes(
+    settings: ModelSettings, entity_count: int, relation_count: int, weights: Path
+) -> None:
+    """Compare the shapes in a file of weights with the settings, before a model is built.
+
+    Settings that were changed may describe a model that does not fit into memory.
+    """
+    with safe_open(weights, "pt") as file:
+        saved = {name: tuple(file.get_slice(name).get_shape()) for name in file.keys()}  # noqa: SIM118
+    if settings.layers > len(saved):
+        raise ValueError(f"{settings.layers:,} layers, but weights for {len(saved)} tensors")
+    with torch.device("meta"):
+        model = new_model(settings, entity_count, relation_count)
+    expected = {name: tuple(value.shape) for name, value in model.state_dict().items()}
+    for name in saved.keys() | expected.keys():
+        if saved.get(name) != expected.get(name):
+            raise ValueError(
+                f"the weights of {name} have the shape {saved.get(name)}, but the settings ask "
+                f"for {expected.get(name)}"
+            )
+
+
+def check_finite(path: Path, tensors: Mapping[str, torch.Tensor]) -> None:
+    """Refuse weights that are not finite numbers: nothing they give means anything."""
+    for name, value in tensors.items():
+        if value.is_floating_point() and not bool(value.isfinite().all()):
+            raise StorageError(
+                f"{path}: {name} has numbers that are not finite; train the model again, at a "
+                "lower train.rate if that is where they come from"
+            )
 
 
 def load(path: str | Path, device: str = "auto") -> Model:

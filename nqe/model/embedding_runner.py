@@ -26,7 +26,7 @@ class EmbeddingRunner:
         """Encode queries; the result scores any range of entities."""
         self.model.eval()
         with torch.inference_mode():
-            return VectorScores(self.model, self.model.encode(plans))
+            return VectorScores(self.model, self.model.encode_finite(plans))
 
 
 @dataclass(frozen=True, eq=False)

@@ -86,6 +86,16 @@ class Model(nn.Module, ABC):
         begin with `self.check(plans)`.
         """
 
+    def encode_finite(self, plans: StepTable) -> Tensor:
+        """The vectors of `encode`, after a check that their numbers are finite."""
+        vectors = self.encode(plans)
+        if not bool(vectors.isfinite().all()):
+            raise NqeError(
+                "the model gives numbers that are not finite, so its answers mean nothing; "
+                "train it again"
+            )
+        return vectors
+
     @abstractmethod
     def entity_block(self, entities: Entities = None) -> EntityBlock:
         """All entities, a range of them or those with the given numbers, on the model's device."""

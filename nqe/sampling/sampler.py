@@ -8,7 +8,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 from nqe.errors import NqeError
-from nqe.graph.dataset import SPLITS, Dataset
+from nqe.graph.dataset import Dataset
+from nqe.graph.splits import SPLITS
 from nqe.progress import NoProgress, Progress
 from nqe.query.shapes import SHAPES, parse_shape
 from nqe.sampling.collector import Collector
@@ -23,6 +24,9 @@ class QuerySet:
     """Sampled queries by split, with the settings used and counts of what was refused."""
 
     fingerprint: str
+    """The fingerprint of the data set that the queries are about."""
+    entity_count: int
+    relation_count: int
     settings: SamplingSettings | None
     """How the queries were drawn; None if they come from another program."""
     splits: dict[str, QueryTable]
@@ -30,6 +34,27 @@ class QuerySet:
     """By split and shape, how many drawn queries were refused, by reason."""
     overlap: dict[str, int] = field(default_factory=dict)
     """By split, the number of queries that are the same formula as a training query."""
+
+    @classmethod
+    def about(
+        cls,
+        dataset: Dataset,
+        splits: dict[str, QueryTable],
+        settings: SamplingSettings | None = None,
+        refused: dict[str, dict[str, Counter[str]]] | None = None,
+        overlap: dict[str, int] | None = None,
+    ) -> QuerySet:
+        """Queries about a data set."""
+        names = dataset.vocabulary
+        return cls(
+            dataset.fingerprint,
+            len(names.entities),
+            len(names.relations),
+            settings,
+            splits,
+            refused or {},
+            overlap or {},
+        )
 
 
 def sample(
@@ -121,7 +146,7 @@ def _query_set(
         split: {one.shape: one.refused for one in collected}
         for split, collected in by_split.items()
     }
-    return QuerySet(dataset.fingerprint, settings, tables, refused, _count_overlap(collectors))
+    return QuerySet.about(dataset, tables, settings, refused, _count_overlap(collectors))
 
 
 def _count_overlap(collectors: Sequence[Collector]) -> dict[str, int]:

@@ -20,7 +20,10 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from io import BufferedReader
 from pathlib import Path
+from types import NoneType
 from typing import Any
 
 import numpy as np
@@ -28,17 +31,33 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from nqe.errors import NqeError, StorageError
-from nqe.folders import FolderKind
+from nqe.folders import FolderKind, OpenFolder
 from nqe.graph.arrays import Integers
 from nqe.graph.pattern import Kind
 from nqe.graph.ragged import Ragged, offsets
+from nqe.graph.splits import SPLITS
 from nqe.query.plan import Op
 from nqe.query.step_table import SLOT_COLUMNS, STEP_COLUMNS, StepTable
 from nqe.sampling.query_table import QueryTable, concatenate, empty
 from nqe.sampling.sampler import QuerySet
 from nqe.settings import SLOTS
 
-KIND = FolderKind("nqe-queries", 1, "query set", "nqe sample", "sample the queries again")
+KIND = FolderKind(
+    "nqe-queries",
+    2,
+    "query set",
+    "nqe sample",
+    "sample the queries again",
+    tuple(f"{split}.parquet" for split in SPLITS),
+    {
+        "fingerprint": (str,),
+        "dataset": (str, NoneType),
+        "entities": (int,),
+        "relations": (int,),
+        "settings": (dict, NoneType),
+        "splits": (dict,),
+    },
+)
 ROW_GROUP = 20_000
 """Queries are written and read in groups of this size."""
 
@@ -92,19 +111,29 @@ def digest_of(folder: str | Path) -> str:
 
 def read_queries(folder: str | Path, split: str) -> Iterator[QueryTable]:
     """Read the queries of a split in groups of some thousands."""
-    manifest = read_manifest(folder)
-    if split not in manifest["splits"]:
-        has = ", ".join(manifest["splits"]) or "none"
-        raise NqeError(f"{folder}: no {split} queries; the set has {has}")
-    path = Path(folder) / f"{split}.parquet"
-    try:
-        file = parquet.ParquetFile(path)
-        for group in range(file.num_row_groups):
-            table = _table(file.read_row_group(group).combine_chunks())
-            _check_numbers(table)
-            yield table
-    except (OSError, pa.ArrowException, KeyError, ValueError) as error:
-        raise StorageError(f"{path}: damaged ({error}); sample the queries again") from error
+    with ExitStack() as stack:
+        opened, stream = KIND.read(Path(folder), lambda one: _open_split(one, split, stack))
+        try:
+            file = parquet.ParquetFile(stream)
+            for group in range(file.num_row_groups):
+                table = _table(file.read_row_group(group).combine_chunks())
+                _check_numbers(table)
+                yield table
+        except (OSError, pa.ArrowException, LookupError, TypeError, ValueError) as error:
+            raise StorageError(
+                f"{opened.path / f'{split}.parquet'}: damaged ({error}); {KIND.how_to_rebuild}"
+            ) from error
+
+
+def _open_split(
+    opened: OpenFolder, split: str, stack: ExitStack
+) -> tuple[OpenFolder, BufferedReader]:
+    """Open the file of a split until the stack is closed."""
+    names = [name for name in SPLITS if name in opened.manifest["splits"]]
+    if split not in names:
+        has = ", ".join(names) or "none"
+        raise NqeError(f"{opened.path}: no {split} queries; the set has {has}")
+    return opened, stack.enter_context(opened.open_file(f"{split}.parquet"))
 
 
 def load_queries(folder: str | Path, split: str) -> QueryTable:
@@ -138,6 +167,8 @@ def check_fingerprint(folder: str | Path, fingerprint: str) -> None:
 def _manifest(queries: QuerySet, dataset: str | None) -> dict[str, Any]:
     return {
         "fingerprint": queries.fingerprint,
+        "entities": queries.entity_count,
+        "relations": queries.relation_count,
         "dataset": dataset,
         "settings": queries.settings.to_json() if queries.settings else None,
         "splits": {

@@ -11,22 +11,22 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from pydantic import TypeAdapter
 from safetensors import SafetensorError
 from safetensors.torch import load_file
 from torch import Tensor
 
+from nqe.documents import parse_document
 from nqe.errors import StorageError
 from nqe.files import new_file, raise_storage_errors
-from nqe.model.checkpoint import WEIGHTS, Card, save_pretrained
+from nqe.model.checkpoint import Card, check_finite, save_pretrained
 from nqe.model.model import Model
-from nqe.run_folders import BEST, CHECKPOINT, LAST, RUN
+from nqe.run_folders import BEST, CHECKPOINT, LAST, LOCK, RUN, STATE, TENSORS, WEIGHTS
 from nqe.settings import RunSettings, build_run_settings
 from nqe.training.query_sources import Position
 
 METRICS = "metrics.jsonl"
 SETTINGS = "settings.toml"
-STATE = "state.json"
-TENSORS = "training.safetensors"
 
 
 @dataclass(frozen=True)
@@ -55,11 +55,15 @@ class State:
         return json.dumps(values, indent=2) + "\n"
 
     @classmethod
-    def of_json(cls, text: str) -> State:
-        """Read what `to_json` returned."""
-        values = json.loads(text)
-        position = Position.of_json(values.pop("place"))
-        return cls(**values, position=position)
+    def of_json(cls, data: bytes) -> State:
+        """Read what `to_json` returned; raises ValueError, TypeError or KeyError for other data."""
+        values = parse_document(data)
+        position = values.pop("place")
+        state = TypeAdapter(State).validate_python({**values, "position": position})
+        numbers = (state.step, state.seconds, state.worse, state.metrics)
+        if min(*numbers, state.position.epoch, state.position.batch) < 0:
+            raise ValueError("a number is negative")
+        return state
 
 
 @dataclass(frozen=True)
@@ -121,53 +125,59 @@ class RunFolder:
     @property
     def state(self) -> State:
         """The state that was saved last."""
-        path = self.folder / LAST / STATE
-        if not CHECKPOINT.recognises(self.folder / LAST):
+        last = self.folder / LAST
+        if not last.exists():
             return State()
-        with _damage_reported(self.folder / LAST):
-            return State.of_json(path.read_text(encoding="utf-8"))
+        with _damage_reported(last):
+            return CHECKPOINT.read(last, lambda opened: State.of_json(opened.read_bytes(STATE)))
 
     @property
     def saved_step(self) -> int | None:
         """The step that was saved last; None if nothing was saved."""
-        return self.state.step if CHECKPOINT.recognises(self.folder / LAST) else None
+        return self.state.step if (self.folder / LAST).exists() else None
 
     def prepare_to_continue(self, settings: RunSettings) -> None:
         """Set the settings, and remove what a killed training left behind."""
         for left in self.folder.glob(".nqe-*"):
+            if left.name == LOCK:
+                continue
             if left.is_dir():
                 shutil.rmtree(left, ignore_errors=True)
             else:
                 left.unlink(missing_ok=True)
         self._forget_metrics_after(self.state)
-        manifest = RUN.read_manifest(self.folder) | {"settings": settings.to_json()}
-        for name, text in (
-            (SETTINGS, settings.to_toml()),
-            (RUN.manifest_file, json.dumps(manifest, indent=2) + "\n"),
-        ):
-            with new_file(self.folder / name) as temporary:
-                temporary.write_text(text, encoding="utf-8")
+        RUN.update(self.folder, {"settings": settings.to_json()})
+        with new_file(self.folder / SETTINGS) as temporary:
+            temporary.write_text(settings.to_toml(), encoding="utf-8")
 
     def load(self, model: Model) -> dict[str, Tensor]:
         """Load the weights of `last` into a model, and return the optimizer's tensors."""
         last = self.folder / LAST
-        if not CHECKPOINT.recognises(last):
+        if not last.exists():
             return {}
-        with _damage_reported(last):
-            tensors = load_file(last / TENSORS)
-            model.load_state_dict(load_file(last / WEIGHTS))
-        return tensors
+        opened = CHECKPOINT.open(last)
+        with (
+            _damage_reported(last),
+            opened.locate_file(TENSORS) as tensors,
+            opened.locate_file(WEIGHTS) as weights,
+        ):
+            model.load_state_dict(load_file(weights))
+            loaded = load_file(tensors)
+        check_finite(last, {**model.state_dict(), **loaded})
+        return loaded
 
     def save(self, model: Model, state: State, tensors: Mapping[str, Tensor]) -> None:
         """Write `last`, with everything that training needs to continue."""
         state = replace(state, metrics=self._metrics_size())
         card = replace(self.card, step=state.step)
         texts = {STATE: state.to_json()}
-        save_pretrained(model, self.folder / LAST, card, {TENSORS: tensors}, texts)
+        folder = self.folder / LAST
+        save_pretrained(model, folder, card, {TENSORS: tensors}, texts, keep_others=True)
 
     def save_best(self, model: Model, step: int, scores: Mapping[str, float]) -> None:
         """Write `best`."""
-        save_pretrained(model, self.folder / BEST, replace(self.card, step=step, scores=scores))
+        card = replace(self.card, step=step, scores=scores)
+        save_pretrained(model, self.folder / BEST, card, keep_others=True)
 
     def add_metrics(self, **values: Any) -> None:
         """Append a line to the metrics file."""

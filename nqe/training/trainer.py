@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,11 +15,12 @@ from nqe.model.checkpoint import Card
 from nqe.model.devices import choose_device
 from nqe.model.model import Model
 from nqe.model.model_kinds import new_model
+from nqe.run_folders import RUN, lock_run
 from nqe.sampling.storage import check_fingerprint, digest_of
 from nqe.settings import RunSettings
 from nqe.training.checkpointer import Checkpointer
 from nqe.training.clock import Clock
-from nqe.training.distributed import ProcessGroup, join_processes
+from nqe.training.distributed import ProcessGroup, is_first_process, join_processes
 from nqe.training.loop import Loop
 from nqe.training.memory import keep_freed_memory
 from nqe.training.optimizer import Optimizer
@@ -46,6 +48,34 @@ def fit_weights(
     """
     began = time.monotonic()
     folder = Path(output)
+    with ExitStack() as locks:
+        if resume:
+            # Before its state is read, as another process may be changing it.
+            _lock(folder, locks)
+        job = _prepare(dataset, folder, queries, settings, name, resume)
+        state = State() if job.resumed is None else job.resumed.state
+        if state.end == job.settings.train.end:
+            return FitResult(folder, state.step, 0, state.seconds, state.best)
+        keep_freed_memory()
+        with join_processes(choose_device(job.settings.train.device)) as processes:
+            return _fit(job, state, processes, on_step, began, locks)
+
+
+def _lock(folder: Path, locks: ExitStack) -> None:
+    """Lock a RUN until the locks are released; of several processes, the first one does."""
+    if is_first_process() and RUN.recognises(folder):
+        locks.enter_context(lock_run(folder))
+
+
+def _prepare(
+    dataset: Dataset,
+    folder: Path,
+    queries: str | Path | None,
+    settings: RunSettings | None,
+    name: str | None,
+    resume: bool,
+) -> _Job:
+    """Check what to train on; a run to continue keeps its own settings unless others are given."""
     given = None if queries is None else UsedQueries(str(queries), digest_of(queries))
     resumed = _open_resumed(folder, dataset, given, settings) if resume else None
     if resumed is None:
@@ -60,12 +90,7 @@ def fit_weights(
     )
     if job.queries is not None:
         check_fingerprint(job.queries.folder, dataset.fingerprint)
-    state = State() if resumed is None else resumed.state
-    if state.end == job.settings.train.end:
-        return FitResult(folder, state.step, 0, state.seconds, state.best)
-    keep_freed_memory()
-    with join_processes(choose_device(job.settings.train.device)) as processes:
-        return _fit(job, state, processes, on_step, began)
+    return job
 
 
 @dataclass(frozen=True)
@@ -122,7 +147,12 @@ def _check_same_queries(run: RunFolder, given: UsedQueries | None) -> None:
 
 
 def _fit(
-    job: _Job, state: State, processes: ProcessGroup, on_step: OnStep | None, began: float
+    job: _Job,
+    state: State,
+    processes: ProcessGroup,
+    on_step: OnStep | None,
+    began: float,
+    locks: ExitStack,
 ) -> FitResult:
     settings, dataset = job.settings.train, job.dataset
     queries = None if job.queries is None else job.queries.folder
@@ -133,6 +163,8 @@ def _fit(
         )
         # Not earlier, so that a mistake in the input leaves no folder behind.
         run = _open_folder(job, processes)
+        if job.resumed is None:
+            _lock(run.folder, locks)
         optimizer = _build_optimizer(job, run, model)
         # No process may change the folder before all have read it.
         processes.wait_for_all()

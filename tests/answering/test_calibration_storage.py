@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from answering_cases import odd_calibration, odd_curve
+from tampering import sign_again
 
 from nqe.answering.calibration import Calibration
 from nqe.answering.calibration_storage import (
@@ -40,8 +41,8 @@ def test_a_checkpoint_without_a_calibration_has_none(tmp_path: Path) -> None:
 
 def test_a_file_names_its_format_kind_and_version(tmp_path: Path) -> None:
     data = saved_data(tmp_path)
-    assert list(data) == ["format", "kind", "version", "facts", "alone"]
-    assert (data["format"], data["kind"], data["version"]) == ("nqe-calibration", "logistic", 1)
+    assert list(data) == ["format", "kind", "version", "weights", "facts", "alone", "digest"]
+    assert (data["format"], data["kind"], data["version"]) == ("nqe-calibration", "logistic", 2)
 
 
 def test_a_file_from_before_formats_had_a_version_is_read(tmp_path: Path) -> None:
@@ -54,10 +55,10 @@ def test_a_file_from_before_formats_had_a_version_is_read(tmp_path: Path) -> Non
 
 
 def test_a_newer_version_is_refused_with_the_command_that_rebuilds_it(tmp_path: Path) -> None:
-    write(tmp_path, saved_data(tmp_path) | {"version": 2})
+    write(tmp_path, saved_data(tmp_path) | {"version": 3})
     with pytest.raises(StorageError) as caught:
         load_calibration(tmp_path)
-    assert "format version 2, but this nqe reads 1;" in str(caught.value)
+    assert "format version 3, but this nqe reads 1 and 2;" in str(caught.value)
     assert str(caught.value).endswith(f"with `nqe calibrate {tmp_path}`")
 
 
@@ -81,15 +82,36 @@ def test_another_kind_is_added_by_listing_its_class(
     assert isinstance(load_calibration(tmp_path), Doubled)
 
 
+@pytest.mark.parametrize("digests", ["old digests", "new digests"])
 @pytest.mark.parametrize(
     "damage",
-    ["", "{", "[]", "{}", '"x"', "\xff", "cut", "less", "more", "odd", "flat", "text", "format"],
+    [
+        "nan",
+        "infinite",
+        "huge",
+        "cold",
+        "no answers",
+        "",
+        "{",
+        "[]",
+        "{}",
+        '"x"',
+        "\xff",
+        "cut",
+        "less",
+        "more",
+        "odd",
+        "flat",
+        "text",
+        "format",
+    ],
 )
-def test_a_damaged_calibration_is_reported(tmp_path: Path, damage: str) -> None:
+def test_a_damaged_calibration_is_reported(tmp_path: Path, damage: str, digests: str) -> None:
     data = saved_data(tmp_path)
     path = tmp_path / CALIBRATION_FILE
     facts = data["facts"]
     less = {name: value for name, value in facts.items() if name != "slope"}
+    zeros = [[0] * 3] * len(facts["own"])
     others = {
         "cut": path.read_text(encoding="utf-8")[:40],
         "less": json.dumps(data | {"facts": less}),
@@ -98,8 +120,17 @@ def test_a_damaged_calibration_is_reported(tmp_path: Path, damage: str) -> None:
         "text": json.dumps(data | {"facts": facts | {"slope": "x"}}),
         "more": json.dumps(data | {"alone": data["alone"] | {"own": [[1], [2, 3]]}}),
         "format": json.dumps(data | {"format": "nqe-graph"}),
+        "nan": json.dumps(data | {"facts": facts | {"slope": float("nan")}}),
+        "infinite": json.dumps(data | {"facts": facts | {"slope": 7}}).replace(": 7", ": 1e999"),
+        "huge": json.dumps(data | {"facts": facts | {"own": [[1e300] * 3] * len(facts["own"])}}),
+        "cold": json.dumps(data | {"facts": facts | {"temperature": 0}}),
+        "no answers": json.dumps(
+            data | {"facts": facts | {"answers": [[0] * 3] * len(facts["own"])}}
+        ),
     }
     path.write_bytes(others.get(damage, damage).encode("latin-1"))
+    if digests == "new digests":
+        sign_again(path)
     with pytest.raises(
         StorageError, match=r"calibration\.json: damaged \(.*\); calibrate the model again with `"
     ):

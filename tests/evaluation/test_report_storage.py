@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -111,10 +112,12 @@ def test_a_run_without_reports_is_refused(tmp_path: Path) -> None:
     ("text", "sentence"),
     [
         ("{", "damaged"),
-        ("[]", "not a report"),
+        ("[]", "not a JSON object"),
         ('{"format": "nqe-report", "version": 9}', "format version 9, which this nqe does not"),
         ('{"format": "nqe-report", "version": 2, "report": {}}', "not a report"),
         ('{"format": "nqe-report", "version": 2}', "without the report itself"),
+        ('{"format": "nqe-report", "version": 3, "report": {}}', "its digest is missing"),
+        ('{"format": "nqe-report", "version": 2, "report": {"all": NaN}}', "not a finite number"),
         ('{"format": "nqe-report", "version": 1, "kind": "queries"}', "without the report itself"),
         ('{"format": "nqe-report", "version": 1, "kind": "answers"}', "format version 1"),
     ],
@@ -123,6 +126,13 @@ def test_a_damaged_report_is_refused(tmp_path: Path, text: str, sentence: str) -
     path = tmp_path / "r.json"
     path.write_text(text)
     with pytest.raises(StorageError, match=f"{sentence}.*; create it again with `nqe evaluate`"):
+        load_report(path)
+
+
+def test_a_changed_figure_is_noticed(tmp_path: Path) -> None:
+    path = save_report(tmp_path, "test-q", report_of({"1p": 2}))
+    path.write_text(re.sub(r'("mrr": )[0-9.]+', r"\g<1>0.99", path.read_text(), count=1))
+    with pytest.raises(StorageError, match="does not fit its digest"):
         load_report(path)
 
 
@@ -165,4 +175,4 @@ def test_a_report_of_links_in_the_older_format_is_refused_with_the_command(tmp_p
 
 def test_the_written_version_is_the_current_one(tmp_path: Path) -> None:
     path = save_report(tmp_path, "test-q", report_of({"1p": 1}))
-    assert json.loads(path.read_text())["version"] == VERSION == 2
+    assert json.loads(path.read_text())["version"] == VERSION == 3

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import resource
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -12,8 +13,9 @@ import pytest
 import torch
 from helpers import files
 from safetensors import SafetensorError
-from safetensors.torch import load_file
+from safetensors.torch import load_file, save_file
 from small_models import HETEROGENEITIES, small_model, small_settings
+from tampering import sign_again
 
 from nqe.errors import NqeError, StorageError
 from nqe.graph import Dataset, Description, Fact
@@ -71,7 +73,7 @@ def test_a_checkpoint_of_the_version_before_kinds_is_an_nqe_model(saved: Path) -
 
 def test_a_version_that_cannot_be_read_is_refused_with_those_that_can(saved: Path) -> None:
     config_with(version=1)(saved)
-    with pytest.raises(StorageError, match="format version 1, but this nqe reads 2 and 3; train"):
+    with pytest.raises(StorageError, match="format version 1, but this nqe reads 2 and 3 and 4"):
         from_pretrained(saved, "cpu")
 
 
@@ -93,7 +95,7 @@ def test_the_config_holds_format_version_settings_and_the_origin_of_the_model(
     card = Card("data/atlas", "f00d", "train", 7, {"1p": 0.25, "2i": 0.5})
     save_pretrained(model_with_names(), tmp_path / "model", card)
     config = json.loads((tmp_path / "model" / "config.json").read_text())
-    assert (config["format"], config["version"]) == ("nqe-checkpoint", 3)
+    assert (config["format"], config["version"]) == ("nqe-checkpoint", 4)
     assert config["written_by"].startswith("nqe ")
     assert config["model"] == to_json(small_settings())
     assert config["model"]["kind"] == "nqe"
@@ -140,12 +142,13 @@ def remove(name: str) -> Callable[[Path], None]:
 
 
 def config_with(**values: Any) -> Callable[[Path], None]:
-    """Damage: change values in the config; None removes one."""
+    """Damage: change values in the config, and its digest; None removes one."""
 
     def damage(folder: Path) -> None:
         config = json.loads((folder / "config.json").read_text()) | values
         config = {name: value for name, value in config.items() if value is not None}
         (folder / "config.json").write_text(json.dumps(config))
+        sign_again(folder)
 
     return damage
 
@@ -168,7 +171,7 @@ DAMAGES = {
     "an entity count as text": config_with(entity_count="twelve"),
     "a fractional relation count": config_with(relation_count=5.5),
     "another format": config_with(format="nqe-graph"),
-    "a later version": config_with(version=4),
+    "a later version": config_with(version=5),
     "an unreadable version": config_with(version=1),
     "a truncated vocabulary": truncate("vocabulary/entities.parquet"),
     "an incomplete vocabulary": remove("vocabulary/relations.parquet"),
@@ -191,7 +194,7 @@ def test_a_damaged_checkpoint_is_reported_in_one_sentence(
 @pytest.mark.parametrize(
     ("model", "message"),
     [
-        ([], "model is a section, not a value"),
+        ([], r"its entry 'model' is \[\]"),
         ({"widht": 8}, "unknown setting 'model.widht'; did you mean model.width"),
         ({"width": "8"}, "setting model.width is '8'; give a whole number"),
         ({"encoder": "mine"}, "unknown encoder 'mine'; choose one of transformer"),
@@ -203,6 +206,68 @@ def test_invalid_settings_in_a_config_are_named(model: object, message: str, sav
     config_with(model=model)(saved)
     with pytest.raises(NqeError, match=message):
         from_pretrained(saved, "cpu")
+
+
+def reverse_vocabulary(folder: Path) -> None:
+    """Put a vocabulary in the place of a checkpoint's own that is valid, but not its own."""
+    model = model_with_names()
+    renamed = [Fact(f"x{20 - n}", f"r{n % 5}", f"x{19 - n}", (("r0", "x17"),)) for n in range(11)]
+    model.vocabulary = Dataset.of({"train": renamed}).vocabulary
+    save_pretrained(model, folder.parent / "reversed")
+    shutil.rmtree(folder / "vocabulary")
+    (folder.parent / "reversed" / "vocabulary").rename(folder / "vocabulary")
+
+
+def test_a_vocabulary_of_another_checkpoint_is_noticed(saved: Path) -> None:
+    reverse_vocabulary(saved)
+    with pytest.raises(StorageError, match=r"vocabulary/manifest\.json: damaged, or changed"):
+        from_pretrained(saved, "cpu")
+
+
+def test_a_config_with_a_million_layers_is_refused_before_a_model_is_built(
+    saved: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    built: list[object] = []
+    monkeypatch.setattr(checkpoint, "new_model", lambda *settings: built.append(settings))
+    config_with(model=to_json(small_settings(layers=1_000_000)))(saved)
+    with pytest.raises(StorageError, match=r"1,000,000 layers, but weights for \d+ tensors"):
+        from_pretrained(saved, "cpu")
+    assert built == []
+
+
+@pytest.mark.parametrize("change", [{"width": 2**40, "heads": 2}, {"feed_forward": 2**40}], ids=str)
+def test_settings_of_a_huge_model_are_compared_with_the_weights_without_building_it(
+    saved: Path, change: dict[str, int]
+) -> None:
+    config_with(model=to_json(small_settings(**change)))(saved)
+    with pytest.raises(StorageError, match=r"have the shape .* but the settings ask|overflow"):
+        from_pretrained(saved, "cpu")
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf")])
+def test_weights_that_are_not_finite_are_neither_saved_nor_loaded(
+    saved: Path, number: float
+) -> None:
+    model = small_model()
+    with torch.no_grad():
+        next(model.parameters()).view(-1)[3] = number
+    with pytest.raises(StorageError, match="has numbers that are not finite; train the model ag"):
+        save_pretrained(model, saved)
+    weights = {name: value.contiguous() for name, value in model.state_dict().items()}
+    save_file(weights, saved / "model.safetensors")
+    sign_again(saved)
+    with pytest.raises(StorageError, match="has numbers that are not finite; train the model ag"):
+        from_pretrained(saved, "cpu")
+
+
+def test_a_checkpoint_keeps_the_files_of_others_if_asked_to(saved: Path) -> None:
+    (saved / "plots").mkdir()
+    (saved / "plots" / "loss.png").write_text("mine")
+    with pytest.raises(StorageError, match=r"would delete plots/loss\.png, which nqe"):
+        save_pretrained(small_model(), saved)
+    save_pretrained(small_model(), saved, keep_others=True)
+    assert (saved / "plots" / "loss.png").read_text() == "mine"
+    assert not (saved / "vocabulary").exists()
 
 
 def test_a_vocabulary_of_another_size_is_refused(saved: Path) -> None:
@@ -233,6 +298,20 @@ def test_a_run_means_its_best_checkpoint_or_else_its_last(tmp_path: Path) -> Non
     assert manifest["dataset"] == "atlas"
     assert run_manifest(run / "best") is None
     assert RunFolder.open(run).settings == RunSettings()
+
+
+@pytest.mark.parametrize("damage", ["removed", "emptied"])
+def test_a_broken_best_checkpoint_is_reported_and_not_replaced_by_the_last_one(
+    tmp_path: Path, damage: str
+) -> None:
+    run = new_run(tmp_path / "run")
+    save_pretrained(small_model(seed=1), run / "last")
+    save_pretrained(small_model(seed=2), run / "best")
+    config = run / "best" / "config.json"
+    config.unlink() if damage == "removed" else config.write_text("")
+    with pytest.raises(StorageError, match=r"best: damaged, .*; use \S*last instead, or train"):
+        load(run, "cpu")
+    assert load(run / "last", "cpu") is not None
 
 
 def test_a_run_without_checkpoints_is_refused(tmp_path: Path) -> None:

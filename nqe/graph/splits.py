@@ -1,0 +1,3 @@
+"""The names of a data set's splits."""
+
+SPLITS = ("train", "valid", "test")

@@ -1,0 +1,132 @@
+"""Locks against two processes that write the same thing: files that the system locks.
+
+The system releases a lock when its process ends, however it ends, so a lock file that a killed
+process left behind locks nothing.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import socket
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from datetime import datetime
+from pathlib import Path
+
+from nqe.errors import StorageError
+
+INTERVAL = 0.05
+"""Seconds between two attempts to take a lock that another process holds."""
+
+_HELD = {errno.EAGAIN, errno.EACCES, errno.EDEADLK}
+# Some network file systems have no locks; there, nothing can be said about other processes.
+_WITHOUT_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP}
+
+if sys.platform == "win32":
+    import msvcrt
+
+    _PLACE = 1 << 20
+    """Windows locks a byte of the file: one behind the text, so that others can read the text."""
+
+    def _lock(handle: int) -> None:
+        os.lseek(handle, _PLACE, os.SEEK_SET)
+        msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
+else:
+    import fcntl
+
+    def _lock(handle: int) -> None:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+@contextmanager
+def hold_lock(path: Path, subject: Path, patience: float = 0.0) -> Iterator[None]:
+    """Hold the lock file at a path within the block.
+
+    If another process still holds it after `patience` seconds, the error says which process
+    writes the subject.
+    """
+    deadline = time.monotonic() + patience
+    while (handle := try_lock(path)) is None:
+        if time.monotonic() >= deadline:
+            raise StorageError(
+                f"{subject}: is being written by {_read_holder(path)}; "
+                "wait until that has ended, or choose another name"
+            )
+        time.sleep(INTERVAL)
+    try:
+        yield
+    finally:
+        release_lock(path, handle)
+
+
+def try_lock(path: Path) -> int | None:
+    """Take the lock file at a path, and return its handle; None if another process holds it."""
+    while True:
+        handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+        try:
+            is_taken = _is_taken(handle)
+            # The process that held it before may have deleted the file meanwhile.
+            is_current = is_taken and _is_at(handle, path)
+        except BaseException:
+            os.close(handle)
+            raise
+        if is_current:
+            _write_holder(handle)
+            return handle
+        os.close(handle)
+        if not is_taken:
+            return None
+
+
+def release_lock(path: Path, handle: int) -> None:
+    """Release a lock and delete its file."""
+    if sys.platform == "win32":  # an open file cannot be deleted there
+        os.close(handle)
+        with suppress(OSError):
+            path.unlink()
+        return
+    if _is_at(handle, path):
+        path.unlink(missing_ok=True)
+    os.close(handle)
+
+
+def _is_taken(handle: int) -> bool:
+    """Whether this process now has the lock, as far as the file system knows locks."""
+    try:
+        _lock(handle)
+    except OSError as error:
+        if error.errno in _HELD:
+            return False
+        if error.errno not in _WITHOUT_LOCKS:
+            raise
+    return True
+
+
+def _is_at(handle: int, path: Path) -> bool:
+    """Whether an open file still is the file at the path."""
+    try:
+        return os.path.samestat(os.fstat(handle), path.stat())
+    except FileNotFoundError:
+        return False
+
+
+def _write_holder(handle: int) -> None:
+    """Write into the lock file who holds it."""
+    command = " ".join([Path(sys.argv[0]).name, *sys.argv[1:2]]) if sys.argv else "python"
+    now = datetime.now().isoformat(" ", "seconds")
+    text = f"process {os.getpid()} on {socket.gethostname()} ({command}, since {now})"
+    with suppress(OSError):  # a full disk; the lock holds without the text
+        os.ftruncate(handle, 0)
+        os.lseek(handle, 0, os.SEEK_SET)
+        os.write(handle, text.encode(errors="replace"))
+
+
+def _read_holder(path: Path) -> str:
+    try:
+        text = path.read_text(encoding="utf-8", errors="replace")[:200]
+    except OSError:
+        text = ""
+    return text if text.isprintable() and text else "another process"
