@@ -82,36 +82,28 @@ def test_another_kind_is_added_by_listing_its_class(
     assert isinstance(load_calibration(tmp_path), Doubled)
 
 
-@pytest.mark.parametrize("digests", ["old digests", "new digests"])
-@pytest.mark.parametrize(
-    "damage",
-    [
-        "nan",
-        "infinite",
-        "huge",
-        "cold",
-        "no answers",
-        "",
-        "{",
-        "[]",
-        "{}",
-        '"x"',
-        "\xff",
-        "cut",
-        "less",
-        "more",
-        "odd",
-        "flat",
-        "text",
-        "format",
-    ],
+DAMAGES = (
+    "cut",
+    "less",
+    "more",
+    "odd",
+    "flat",
+    "text",
+    "format",
+    "nan",
+    "infinite",
+    "huge",
+    "cold",
 )
+
+
+@pytest.mark.parametrize("digests", ["old digests", "new digests"])
+@pytest.mark.parametrize("damage", ["", "{", "[]", "{}", '"x"', "\xff", "no answers", *DAMAGES])
 def test_a_damaged_calibration_is_reported(tmp_path: Path, damage: str, digests: str) -> None:
     data = saved_data(tmp_path)
     path = tmp_path / CALIBRATION_FILE
     facts = data["facts"]
     less = {name: value for name, value in facts.items() if name != "slope"}
-    zeros = [[0] * 3] * len(facts["own"])
     others = {
         "cut": path.read_text(encoding="utf-8")[:40],
         "less": json.dumps(data | {"facts": less}),
