@@ -20,6 +20,7 @@ TOP_MODULES = (
     "run_folders",
     "lazy_names",
     "text_format",
+    "shown_text",
 )
 ORDER = (
     "settings",
