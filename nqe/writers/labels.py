@@ -19,13 +19,14 @@ def _list_lines(names: Names) -> Iterator[str]:
     for number, name in enumerate(names.ids):
         label, description = names.labels[number] or "", names.descriptions[number] or ""
         aliases = names.aliases.get(number, ())
-        for text in (label, description, *aliases):
-            _check_cell(text, f"{names.kind} '{name}'")
         joined = ALIAS_SEPARATOR.join(alias for alias in aliases if ALIAS_SEPARATOR not in alias)
+        alone = [alias for alias in aliases if ALIAS_SEPARATOR in alias]
+        for text in (label, description, joined, *alone):
+            _check_cell(text, f"{names.kind} '{name}'")
         if label or description or aliases:
             yield "\t".join((name, label, description, joined)).rstrip("\t") + "\n"
         # A second line for an id adds an alias, which there may contain any character but a tab.
-        yield from (f"{name}\t{alias}\n" for alias in aliases if ALIAS_SEPARATOR in alias)
+        yield from (f"{name}\t{alias}\n" for alias in alone)
 
 
 def _check_cell(text: str, owner: str) -> None:
