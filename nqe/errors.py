@@ -5,11 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
 
+from nqe.shown_text import make_lines_visible, make_visible
+
 Value = TypeVar("Value")
 
 
 class NqeError(Exception):
-    """Base of all errors that a user can cause; the command line prints it and exits with 2."""
+    """Base of all errors that a user can cause; the command line prints it and exits with 2.
+
+    A message may quote what was read or typed: as text it is visible, `args` keep it as it is.
+    """
+
+    def __str__(self) -> str:
+        return make_lines_visible(super().__str__())
 
 
 class InputError(NqeError):
@@ -30,7 +38,7 @@ class UnknownName(NameLookupError):
     def __init__(self, kind: str, text: str, nearest: Sequence[str] = ()) -> None:
         self.kind, self.text, self.nearest = kind, text, tuple(nearest)
         hint = f"did you mean {_either(nearest)}?" if nearest else "try `nqe find` with part of it"
-        super().__init__(f"no {kind} is called '{text}'; {hint}")
+        super().__init__(f"no {kind} is called '{make_visible(text)}'; {hint}")
 
 
 class AmbiguousName(NameLookupError):
@@ -38,9 +46,11 @@ class AmbiguousName(NameLookupError):
 
     def __init__(self, kind: str, text: str, candidates: Sequence[str]) -> None:
         self.kind, self.text, self.candidates = kind, text, tuple(candidates)
-        shown = "; ".join(candidates[:8]) + ("; …" if len(candidates) > 8 else "")
+        more = ("…",) if len(candidates) > 8 else ()
+        listed = "; ".join((*map(make_visible, candidates[:8]), *more))
         super().__init__(
-            f"'{text}' names {len(candidates)} {form_plural(kind)}; use an id instead: {shown}"
+            f"'{make_visible(text)}' names {len(candidates)} {form_plural(kind)}; "
+            f"use an id instead: {listed}"
         )
 
 
@@ -71,5 +81,5 @@ def choose(table: Mapping[str, Value], name: str, what: str) -> Value:
 
 
 def _either(options: Iterable[str]) -> str:
-    quoted = [f"'{option}'" for option in options]
+    quoted = [f"'{make_visible(option)}'" for option in options]
     return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} or {quoted[-1]}"

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from nqe.errors import NqeError
+from nqe.shown_text import make_visible
 
 PICTURES = ("png", "svg", "pdf")
 ENDINGS = ", ".join(f".{format}" for format in PICTURES)
@@ -26,3 +27,8 @@ def create_figure(width: float, height: float) -> Any:
     except ImportError:
         raise NqeError("plots need matplotlib; install nqe with the extra `train`") from None
     return Figure(figsize=(width, height), layout="constrained")
+
+
+def escape_figure_text(text: str) -> str:
+    """The visible text as matplotlib shows it literally: a `$` begins no formula."""
+    return make_visible(text).replace("$", r"\$")

@@ -23,6 +23,7 @@ TOP_MODULES = (
     "temporaries",
     "lazy_names",
     "text_format",
+    "shown_text",
 )
 ORDER = (
     "settings",

@@ -10,6 +10,7 @@ from nqe.answering.top_k import select_likeliest
 from nqe.query.binder import Question, bind
 from nqe.query.plan import Plan
 from nqe.query.svg import draw_svg
+from nqe.shown_text import make_visible
 
 _MAX_LENGTH = 30
 
@@ -29,7 +30,7 @@ def draw_answers(answerer: Answerer, query: Question, mode: str | None = None, t
 def _describe_row(answerer: Answerer, row: Tensor, top: int) -> list[str]:
     names = answerer.graph.vocabulary.entities
     found = [
-        f"{_shorten(names.name(entity))}: {'stated' if p == 1 else f'{p:.3f}'}"
+        f"{_shorten(make_visible(names.name(entity)))}: {'stated' if p == 1 else f'{p:.3f}'}"
         for entity, p in select_likeliest(row, top)
     ]
     more = int((row == 1).sum()) - len(found)

@@ -21,6 +21,7 @@ from nqe.query.plan import Op, Plan
 from nqe.query.reason import Reason, Support
 from nqe.query.result import Result
 from nqe.query.step_text import describe_step
+from nqe.shown_text import escape_markdown, join_visible, to_code_span
 
 if TYPE_CHECKING:
     from nqe.answering.answerer import Answerer
@@ -92,7 +93,7 @@ class Explanation:
         return self.reason.graph.vocabulary.entities
 
     def __str__(self) -> str:
-        return "\n".join(self._lines())
+        return join_visible(self._lines())
 
     def to_markdown(self) -> str:
         """Return the explanation as Markdown, with one table for all steps."""
@@ -101,13 +102,14 @@ class Explanation:
             "|---" * 7 + "|",
         ]
         rows = [
-            f"| ?{view.variable} | {_escape(view.says)} | {one.rank} | {_escape(one.name)} "
-            f"| {one.probability:.4f} | {_source(one)} | {one.truth or ''} |"
+            f"| ?{view.variable} | {escape_markdown(view.says)} | {one.rank} "
+            f"| {escape_markdown(one.name)} | {one.probability:.4f} | {_source(one)} "
+            f"| {one.truth or ''} |"
             for view in self.steps
             for one in view.candidates
         ]
         why = ["```", *self._why(), "```"]
-        return "\n".join([f"`{self.query}`", "", *head, *rows, "", *why, ""])
+        return join_visible([to_code_span(self.query), "", *head, *rows, "", *why, ""])
 
     def to_json(self) -> dict[str, Any]:
         """Return the explanation as JSON data; entities are given by id."""
@@ -280,7 +282,3 @@ def _step_to_json(view: StepView) -> dict[str, Any]:
 
 def _source(candidate: Candidate) -> str:
     return "stated" if candidate.known else "predicted"
-
-
-def _escape(text: str) -> str:
-    return text.replace("|", "\\|")

@@ -71,7 +71,9 @@ def _call() -> int | str | None:
 
 
 def _print_error(sentence: str) -> None:
-    print("nqe:", " ".join(sentence.splitlines()), file=sys.stderr)
+    from nqe.shown_text import make_visible
+
+    print("nqe:", make_visible(" ".join(sentence.splitlines())), file=sys.stderr)
 
 
 def _drop_output() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from itertools import islice
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from nqe.cli import printing
 from nqe.errors import NqeError, StorageError
 from nqe.files import new_file
+from nqe.shown_text import dump_json
 
 if TYPE_CHECKING:
     from nqe.answering.answerer import Outcome
@@ -33,7 +33,7 @@ def print_file(printer: AnswerPrinter, file: str) -> int:
             failed += 1
             if printer.as_json:
                 printing.json_line({"query": query, "error": str(error)})
-            printing.note(f"nqe: {file}:{number}: {error}")
+            printing.note_error(f"{file}:{number}: ", error)
     return failed
 
 
@@ -58,7 +58,7 @@ def write_file(printer: AnswerPrinter, file: str, output: str) -> int:
             progress.update(done, done)
             if isinstance(outcome, NqeError):
                 failed += 1
-                printing.note(f"nqe: {file}:{number}: {outcome}")
+                printing.note_error(f"{file}:{number}: ", outcome)
     answered = len(lines) - failed
     printing.note(f"{output}: written, {answered:,} of {len(lines):,} queries answered")
     return failed
@@ -112,7 +112,7 @@ def _write_json_lines(path: Path) -> Iterator[Write]:
     with path.open("w", encoding="utf-8") as stream:
 
         def write(row: Row) -> None:
-            stream.write(json.dumps(row[1], ensure_ascii=False) + "\n")
+            stream.write(dump_json(row[1]) + "\n")
 
         yield write
 

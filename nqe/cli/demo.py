@@ -79,7 +79,8 @@ def demo(
         _ask(graph, question, query)
     _sample(dataset, output)
     _train(dataset, output, seconds)
-    printing.note(f"\nNow ask your own: {_program_name()} shell {output}")
+    printing.note("")
+    printing.note(f"Now ask your own: {_program_name()} shell {output}")
 
 
 def _sample(dataset: Dataset, output: str) -> None:
@@ -148,7 +149,7 @@ def _predict(dataset: Dataset, place: Path) -> None:
         printing.table(("answer", "probability", "", "truth"), rows)
     predicted = next((answer for answer in answers if not answer.known), answers[0])
     printing.heading(f"How it came to {predicted.name}")
-    printing.say(str(explain(answerer, query, predicted.entity, top=3, truth=dataset.graph)))
+    printing.say_lines(str(explain(answerer, query, predicted.entity, top=3, truth=dataset.graph)))
 
 
 def _ask(graph: Graph, question: str, query: str) -> None:
@@ -162,13 +163,14 @@ def _ask(graph: Graph, question: str, query: str) -> None:
     printing.heading(question)
     printing.say(query)
     printing.say()
-    printing.say(draw_text(result.plan, graph.vocabulary))
+    printing.say_lines(draw_text(result.plan, graph.vocabulary))
     printing.say()
     printer = AnswerPrinter(Answerer(graph), Request(query, top=12))
     printer.print(query, printer.answer([query])[0])
     if len(result):
-        printing.say(f"\nWhy {result.labels[0]}:")
-        printing.say(str(result.proof(int(result.answers[0]))))
+        printing.say()
+        printing.say(f"Why {result.labels[0]}:")
+        printing.say_lines(str(result.proof(int(result.answers[0]))))
 
 
 def _program_name() -> str:

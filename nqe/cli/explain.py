@@ -60,4 +60,4 @@ def explain(
         printing.json_block(explanation.to_json())
     else:
         text = explanation.to_markdown() if form == MARKDOWN else str(explanation)
-        printing.say(text.rstrip("\n"))
+        printing.say_lines(text.rstrip("\n"))

@@ -45,10 +45,10 @@ def plan(
             temporary.write_text(draw_svg(bound, vocabulary), encoding="utf-8")
         printing.note(f"{svg}: written")
     if mermaid:
-        printing.say(draw_mermaid(bound, vocabulary).rstrip())
+        printing.say_lines(draw_mermaid(bound, vocabulary).rstrip())
     elif svg is None:
         printing.say(f"shape {bound.shape_name}")
-        printing.say(draw_text(bound, vocabulary))
+        printing.say_lines(draw_text(bound, vocabulary))
     for warning in bound.warnings:
         printing.note(f"nqe: note: {warning}")
 
@@ -69,7 +69,7 @@ def sparql(
     from nqe.query.sparql import write_sparql
 
     vocabulary = open_dataset(place).vocabulary
-    printing.say(write_sparql(read_query(query).graph, vocabulary, model).rstrip())
+    printing.write_data(write_sparql(read_query(query).graph, vocabulary, model).rstrip())
 
 
 def shapes(as_json: JsonOption = False) -> None:

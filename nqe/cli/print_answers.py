@@ -150,4 +150,4 @@ def _describe_member(answer: Answer, is_exact: bool) -> str:
 def _print_proofs(answers: Answers, limit: int) -> None:
     for answer in answers.answers[:limit]:
         printing.say()
-        printing.say(str(answers.result.proof(answer.entity)))
+        printing.say_lines(str(answers.result.proof(answer.entity)))

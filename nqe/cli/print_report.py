@@ -55,7 +55,8 @@ def print_sheets(sheets: Iterable[Sheet], form: str) -> None:
             _print_table(sheet)
         else:
             text = choose(FORMS, form, "format")(sheet)
-            printing.say(("\n" if number else "") + text.rstrip("\n"))
+            say = printing.write_data if form == "csv" else printing.say_lines
+            say(("\n" if number else "") + text.rstrip("\n"))
 
 
 def draw_plot(report: Report, path: Path | None) -> None:

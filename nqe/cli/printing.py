@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
+from nqe.shown_text import dump_json, make_lines_visible, make_visible
+
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.text import Text
 
 Cell = str | int | float | None
 
@@ -30,28 +32,44 @@ def console() -> Console:
 
 
 def say(text: str = "") -> None:
-    """Print a line of plain text."""
+    """Print a line of plain text; a line break in it is made visible."""
+    print(make_visible(text))
+
+
+def say_lines(text: str) -> None:
+    """Print a text of several lines."""
+    print(make_lines_visible(text))
+
+
+def write_data(text: str) -> None:
+    """Print text for other programs exactly as it is, such as CSV or SPARQL."""
     print(text)
 
 
 def note(text: str) -> None:
     """Print a line for the user on standard error, so that pipes do not read it."""
-    print(text, file=sys.stderr)
+    print(make_visible(text), file=sys.stderr)
+
+
+def note_error(where: str, error: Exception) -> None:
+    """Print an error on standard error; that of a query has several lines."""
+    print(make_lines_visible(f"nqe: {where}{error}"), file=sys.stderr)
 
 
 def heading(text: str) -> None:
     """Print a title."""
     if on_terminal():
-        console().print(f"\n[bold]{_escape(text)}[/bold]")
+        console().print()
+        console().print(_plain_text(text, "bold"))
     else:
-        print(f"\n# {text}")
+        print(f"\n# {make_visible(text)}")
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> None:
     """Print rows under a header, with numbers aligned to the right."""
     if not on_terminal():
         for row in (columns, *rows):
-            print("\t".join("" if cell is None else str(cell) for cell in row))
+            print("\t".join("" if cell is None else make_visible(str(cell)) for cell in row))
         return
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
@@ -62,7 +80,7 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> None:
         side: Literal["left", "right"] = "right" if number else "left"
         # Ids are never wrapped, so that they can be copied.
         drawn.add_column(
-            _escape(name), justify=side, style=STYLES.get(name, ""), no_wrap=name == "id"
+            _plain_text(name), justify=side, style=STYLES.get(name, ""), no_wrap=name == "id"
         )
     for row in rows:
         drawn.add_row(*(_shown(cell) for cell in row))
@@ -77,19 +95,19 @@ def chance(probability: float) -> str:
 
 def json_line(value: Any) -> None:
     """Print a JSON object on one line."""
-    print(json.dumps(_plain(value), ensure_ascii=False))
+    print(dump_json(_plain(value)))
 
 
 def json_block(value: Any) -> None:
     """Print a JSON object, indented."""
-    print(json.dumps(_plain(value), ensure_ascii=False, indent=2))
+    print(dump_json(_plain(value), indent=2))
 
 
 def _plain(value: Any) -> Any:
     return dataclasses.asdict(value) if dataclasses.is_dataclass(value) else value  # type: ignore[arg-type]
 
 
-def _shown(cell: Cell) -> str:
+def _shown(cell: Cell) -> str | Text:
     match cell:
         case None:
             return ""
@@ -98,10 +116,11 @@ def _shown(cell: Cell) -> str:
         case float():
             return f"{cell:,.2f}"
         case _:
-            return _escape(cell)
+            return _plain_text(cell)
 
 
-def _escape(text: str) -> str:
-    from rich.markup import escape
+def _plain_text(text: str, style: str = "") -> Text:
+    """Text in which rich looks for no markup and no names of emoji."""
+    from rich.text import Text
 
-    return escape(text)
+    return Text(make_visible(text), style)

@@ -15,6 +15,8 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
+from nqe.shown_text import make_visible
+
 if TYPE_CHECKING:
     from nqe.training import TrainingStatus
 
@@ -27,7 +29,7 @@ class _ProgressLine:
 
     def __init__(self, text: str, bar: int = 40) -> None:
         self._progress = Progress(
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(bar_width=bar),
             TaskProgressColumn(),
             TextColumn(text),
@@ -53,7 +55,7 @@ class _ProgressLine:
             self._progress.stop()
 
     def _begin(self, what: str, total: int | None) -> None:
-        self._task = self._progress.add_task(what, total=total, count=0, rate=0.0)
+        self._task = self._progress.add_task(make_visible(what), total=total, count=0, rate=0.0)
 
     def _move(self, completed: int, count: int, what: str | None = None) -> None:
         if self._task is None:
@@ -63,8 +65,9 @@ class _ProgressLine:
 
     def _show(self, completed: int, count: int, rate: float, what: str | None) -> None:
         if self._task is not None:
+            shown = None if what is None else make_visible(what)
             self._progress.update(
-                self._task, completed=completed, count=count, rate=rate, description=what
+                self._task, completed=completed, count=count, rate=rate, description=shown
             )
 
 

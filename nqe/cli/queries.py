@@ -160,7 +160,7 @@ def show_queries(
         plan = table.plans.plan(row)
         printing.heading(f"{split} {row}, shape {table.shape[row]}")
         printing.say(str(plan.query(dataset.vocabulary)))
-        printing.say(draw_text(plan, dataset.vocabulary))
+        printing.say_lines(draw_text(plan, dataset.vocabulary))
         printing.say(f"easy ({len(table.easy[row])}): {_name_some(table.easy[row], dataset)}")
         if split != "train":
             printing.say(f"hard ({len(table.hard[row])}): {_name_some(table.hard[row], dataset)}")

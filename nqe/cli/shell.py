@@ -64,17 +64,17 @@ def run_line(line: str, answerer: Answerer) -> None:
     word, _, query = line.partition(" ")
     try:
         if word == "help" or (word in COMMANDS and not query):
-            printing.say(HELP)
+            printing.say_lines(HELP)
         elif word == "plan":
             _show_plan(query, answerer.graph.vocabulary)
         elif word == "why":
-            printing.say(str(answerer.explain(query)))
+            printing.say_lines(str(answerer.explain(query)))
         elif word in COMMANDS:
             _ask(query, answerer, steps=word == "steps", proof=word == "proof")
         else:
             _ask(line, answerer)
     except NqeError as error:
-        printing.note(f"nqe: {error}")
+        printing.note_error("", error)
 
 
 def _ask(query: str, answerer: Answerer, *, steps: bool = False, proof: bool = False) -> None:
@@ -92,7 +92,7 @@ def _show_plan(query: str, vocabulary: Vocabulary) -> None:
 
     plan = bind(query, vocabulary)
     printing.say(f"shape {plan.shape_name}")
-    printing.say(draw_text(plan, vocabulary))
+    printing.say_lines(draw_text(plan, vocabulary))
 
 
 def _read_lines(answerer: Answerer) -> Iterator[str]:

@@ -9,7 +9,7 @@ from nqe.evaluation.groupings import OF_QUERIES
 from nqe.evaluation.metrics import Metrics
 from nqe.evaluation.report import Report
 from nqe.evaluation.result_tables import LABELS, describe_split
-from nqe.figures import choose_picture_format, create_figure
+from nqe.figures import choose_picture_format, create_figure, escape_figure_text
 
 
 def plot(report: Report, path: Path, by: Sequence[str] = OF_QUERIES) -> None:
@@ -21,10 +21,12 @@ def plot(report: Report, path: Path, by: Sequence[str] = OF_QUERIES) -> None:
     axes = figure.subplots(1, len(charts), squeeze=False, sharey=True, width_ratios=widths)
     for axis, (name, chart) in zip(axes[0], charts.items(), strict=True):
         shares = [100 * metrics.mrr for metrics in chart.values()]
-        axis.bar(list(chart), shares, yerr=_find_errors(chart.values()), color="#3b6fb6", capsize=2)
+        groups = [escape_figure_text(group) for group in chart]
+        axis.bar(groups, shares, yerr=_find_errors(chart.values()), color="#3b6fb6", capsize=2)
         axis.set_title(LABELS.get(name, name), fontsize=10)
         axis.tick_params(axis="x", labelrotation=90 if name == "shape" else 0, labelsize=8)
-    axes[0][0].set_ylabel(f"MRR{describe_split(report)}, % ({report.answers} answers)")
+    measure = f"MRR{describe_split(report)}, % ({report.answers} answers)"
+    axes[0][0].set_ylabel(escape_figure_text(measure))
     figure.savefig(path, format=form)
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from nqe.evaluation.metrics import METRICS, Metric, Metrics
 from nqe.evaluation.report import Report
+from nqe.shown_text import escape_markdown, make_visible
 
 Cell = str | int | float | None
 
@@ -104,14 +105,14 @@ def to_markdown(sheet: Sheet) -> str:
     sides = ["---" if not column else "---:" for column in range(len(sheet.columns))]
     rows = [
         [
-            f"**{_escape_pipes(cell)}**" if (row, column) in sheet.best else _escape_pipes(cell)
+            f"**{_escape_cell(cell)}**" if (row, column) in sheet.best else _escape_cell(cell)
             for column, cell in enumerate(cells)
         ]
         for row, cells in enumerate(sheet.rows)
     ]
-    lines = [[_escape_pipes(name) for name in sheet.columns], sides, *rows]
+    lines = [[_escape_cell(name) for name in sheet.columns], sides, *rows]
     table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
-    return f"{sheet.title}\n\n{table}\n"
+    return f"{escape_markdown(sheet.title)}\n\n{table}\n"
 
 
 def to_latex(sheet: Sheet) -> str:
@@ -154,8 +155,8 @@ FORMS = {"markdown": to_markdown, "latex": to_latex, "csv": to_csv}
 
 
 def escape_latex(text: str) -> str:
-    """The text with LaTeX's special characters escaped."""
-    return "".join(_LATEX.get(letter, letter) for letter in text)
+    """The visible text with LaTeX's special characters escaped."""
+    return "".join(_LATEX.get(letter, letter) for letter in make_visible(text))
 
 
 def _build_group_sheet(report: Report, by: str) -> Sheet:
@@ -202,8 +203,8 @@ def _take_columns(sheet: Sheet, columns: Sequence[int]) -> Sheet:
     return Sheet(sheet.title, names, rows, frozenset(best))
 
 
-def _escape_pipes(cell: Cell) -> str:
-    return format_cell(cell).replace("|", r"\|").replace("*", r"\*").replace("_", r"\_")
+def _escape_cell(cell: Cell) -> str:
+    return escape_markdown(format_cell(cell))
 
 
 def _join_latex(cells: Sequence[str]) -> str:

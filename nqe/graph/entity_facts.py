@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from nqe.graph.fact import Fact, Qualifier
 from nqe.graph.fact_source import FactSource
+from nqe.shown_text import make_visible
 
 
 @dataclass(frozen=True)
@@ -20,7 +21,7 @@ class FactLabels:
     def __str__(self) -> str:
         pairs = ", ".join(f"{attribute}: {value}" for attribute, value in self.qualifiers)
         main = f"{self.subject}, {self.relation}, {self.object}"
-        return f"({main}, {{{pairs}}})" if pairs else f"({main})"
+        return make_visible(f"({main}, {{{pairs}}})" if pairs else f"({main})")
 
 
 @dataclass(frozen=True)

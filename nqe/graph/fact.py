@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from nqe.shown_text import make_visible
+
 Qualifier = tuple[str, str]
 
 
@@ -29,4 +31,4 @@ class Fact:
     def __str__(self) -> str:
         pairs = ", ".join(f"{attribute}: {value}" for attribute, value in self.qualifiers)
         main = f"{self.subject}, {self.relation}, {self.object}"
-        return f"({main}, {{{pairs}}})" if pairs else f"({main})"
+        return make_visible(f"({main}, {{{pairs}}})" if pairs else f"({main})")

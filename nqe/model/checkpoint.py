@@ -34,6 +34,7 @@ from nqe.run_folders import (
     checkpoint_of,
 )
 from nqe.settings import ModelSettings, build_run_settings, to_json
+from nqe.shown_text import escape_markdown
 
 
 @dataclass(frozen=True)
@@ -191,13 +192,20 @@ def _contiguous(values: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
 
 
 def _readme(model: Model, card: Card) -> str:
-    scores = "\n".join(f"| {name} | {value:.4f} |" for name, value in (card.scores or {}).items())
-    settings = "\n".join(f"- {name}: {value}" for name, value in to_json(model.settings).items())
+    scores = "\n".join(
+        f"| {escape_markdown(name)} | {value:.4f} |" for name, value in (card.scores or {}).items()
+    )
+    settings = "\n".join(
+        f"- {name}: {escape_markdown(str(value))}"
+        for name, value in to_json(model.settings).items()
+    )
+    splits = escape_markdown(card.trained_on or "unknown")
+    dataset = escape_markdown(card.dataset or "an unnamed data set")
     return f"""# An NQE model
 
 Predicts missing entities in statements with qualifiers, and answers logical queries over them.
 
-- trained on: {card.trained_on or "unknown"} of {card.dataset or "an unnamed data set"}
+- trained on: {splits} of {dataset}
 - fingerprint of the data set: {card.fingerprint or "unknown"}
 - step: {card.step if card.step is not None else "unknown"}
 - {model.entity_count:,} entities, {model.relation_count:,} relations

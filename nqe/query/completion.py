@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from nqe.errors import NqeError
 from nqe.graph.vocabulary import Names, Vocabulary
 from nqe.query.text import KEYWORDS, render_term
+from nqe.shown_text import make_visible
 
 LIMIT = 20
 _TOKEN = re.compile(r'"(?:\\.|[^"\\])*"?|[(),;:]|[^\s()\[\],;:"&|!?]+|\S')
@@ -46,7 +47,10 @@ def complete(before: str, vocabulary: Vocabulary, limit: int = LIMIT) -> Iterato
         label = names.labels[hit.number]
         name = label if label and not _is_ambiguous(names, label) else names.ids[hit.number]
         description = names.descriptions[hit.number] or names.ids[hit.number]
-        yield Suggestion(render_term(name), length, name, description)
+        shown = make_visible(name)
+        # A name that cannot be shown as it is cannot be typed or edited either.
+        inserted = name if shown == name else names.ids[hit.number]
+        yield Suggestion(render_term(inserted), length, shown, make_visible(description))
 
 
 def expected_names(before: str, vocabulary: Vocabulary) -> Names:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from nqe.graph.vocabulary import Vocabulary
 from nqe.query.plan import Op, Plan, Step
 from nqe.query.step_text import describe_step, name_slot
+from nqe.shown_text import join_visible, make_visible
 
 
 @dataclass(frozen=True)
@@ -43,14 +44,16 @@ class Drawing:
 
 
 def draw(plan: Plan, vocabulary: Vocabulary) -> Drawing:
-    """The computational graph of a plan, as in the paper's Figure 1c."""
+    """The computational graph of a plan, as in the paper's Figure 1c, with visible texts."""
     nodes: list[Node] = []
     edges: list[Edge] = []
     step_nodes: list[Node] = []
     for number, step in enumerate(plan.steps):
         node = Node(f"s{number}", step.op.word.lower(), _label_step(step, vocabulary), number)
         anchors = {
-            place: Node(f"s{number}a{place}", "anchor", vocabulary.entities.name(anchor))
+            place: Node(
+                f"s{number}a{place}", "anchor", make_visible(vocabulary.entities.name(anchor))
+            )
             for place, anchor in enumerate(step.slots)
             if anchor is not None
         }
@@ -72,22 +75,24 @@ def _connect_slots(
 ) -> Iterator[Edge]:
     """The edges from what fills the slots of a projection, in the order of the slots."""
     for place in sorted(sources):
-        yield Edge(sources[place], node, name_slot(step, place, vocabulary))
+        yield Edge(sources[place], node, make_visible(name_slot(step, place, vocabulary)))
 
 
 def _label_step(step: Step, vocabulary: Vocabulary) -> str:
     if step.op != Op.PROJECTION:
         return step.op.word
-    return ("only " if step.closed else "") + vocabulary.relations.name(step.relation)
+    return ("only " if step.closed else "") + make_visible(vocabulary.relations.name(step.relation))
 
 
 def _label_asked_slot(step: Step, vocabulary: Vocabulary) -> str:
-    return name_slot(step, step.asked, vocabulary) if step.op == Op.PROJECTION else ""
+    if step.op != Op.PROJECTION:
+        return ""
+    return make_visible(name_slot(step, step.asked, vocabulary))
 
 
 def draw_text(plan: Plan, vocabulary: Vocabulary) -> str:
     """The plan as a tree from the target down, with one line per step."""
-    return "\n".join(_draw_lines(plan, len(plan.steps) - 1, vocabulary, "", ""))
+    return join_visible(_draw_lines(plan, len(plan.steps) - 1, vocabulary, "", ""))
 
 
 def _draw_lines(
@@ -128,4 +133,4 @@ def draw_mermaid(plan: Plan, vocabulary: Vocabulary) -> str:
 
 def _escape_mermaid(text: str) -> str:
     """Text with the characters of Mermaid's syntax replaced by character codes."""
-    return "".join(f"#{ord(c)};" if c in '"|#[](){}<>' else c for c in text)
+    return "".join(f"#{ord(c)};" if c in '"|#[](){}<>&`' else c for c in text)

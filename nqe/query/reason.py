@@ -9,6 +9,7 @@ from typing import Any, assert_never
 from nqe.graph.entity_facts import label_fact
 from nqe.graph.fact_source import FactSource
 from nqe.query.plan import Op
+from nqe.shown_text import make_visible
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +73,7 @@ class Reason:
 
     def lines(self, indent: str = "") -> Iterator[str]:
         """The reason as indented text in labels; with probabilities, unless it is certain."""
-        return self._lines(indent, certain=self.certain)
+        return map(make_visible, self._lines(indent, certain=self.certain))
 
     def __str__(self) -> str:
         return "\n".join(self.lines())
@@ -145,4 +146,5 @@ class Support:
     def __str__(self) -> str:
         name = self.reason.graph.vocabulary.entities.name(self.reason.entity)
         atom = f"{'not ' if self.negated else ''}{self.reason.atom}"
-        return f"{atom} with ?{self.reason.variable} = {name}, which has {self.support:.4f}"
+        shown = f"{atom} with ?{self.reason.variable} = {name}, which has {self.support:.4f}"
+        return make_visible(shown)

@@ -14,6 +14,7 @@ from nqe.graph.fact_source import FactSource
 from nqe.query.plan import Plan
 from nqe.query.proof import prove
 from nqe.query.reason import Reason
+from nqe.shown_text import make_visible
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +43,7 @@ class Result:
 
     def __repr__(self) -> str:
         shown = ", ".join(self.labels[:5]) + (", …" if len(self) > 5 else "")
-        return f"<Result: {len(self):,} answers: {shown}>"
+        return f"<Result: {len(self):,} answers: {make_visible(shown)}>"
 
     def __len__(self) -> int:
         return self.sets[-1].count_members(self.graph.entity_count)

@@ -10,6 +10,7 @@ from xml.sax.saxutils import escape, quoteattr
 from nqe.graph.vocabulary import Vocabulary
 from nqe.query.drawing import Drawing, Edge, Node, draw
 from nqe.query.plan import Plan
+from nqe.shown_text import make_visible
 
 FONT = "Helvetica, Arial, sans-serif"
 FONT_SIZE = 13
@@ -62,7 +63,7 @@ def draw_svg(
     width = max((*ends, *notes_end)) + MARGIN
     height = max(box.y for box in boxes.values()) + RADIUS + MARGIN + lines * LINE
     size = f'width="{width:.0f}" height="{height:.0f}" viewBox="0 0 {width:.0f} {height:.0f}"'
-    title = escape(str(plan.query(vocabulary)))
+    title = escape(make_visible(str(plan.query(vocabulary))))
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family={quoteattr(FONT)} '
         f'font-size="{FONT_SIZE}" role="img">',
@@ -79,10 +80,10 @@ def draw_svg(
 
 
 def _find_nodes(drawing: Drawing, notes: Mapping[int, Sequence[str]]) -> dict[str, Sequence[str]]:
-    """The notes by the names of nodes; those of the last step belong to the target."""
+    """The visible notes by the names of nodes; those of the last step belong to the target."""
     names = {node.step: node.name for node in drawing.nodes if node.step is not None}
     names[max(names)] = drawing.nodes[-1].name
-    return {names[step]: lines for step, lines in notes.items() if lines}
+    return {names[step]: [*map(make_visible, lines)] for step, lines in notes.items() if lines}
 
 
 def _draw_note(box: Box, lines: Sequence[str]) -> Iterator[str]:

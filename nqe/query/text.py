@@ -12,6 +12,7 @@ from lark import Lark, Token, Transformer, UnexpectedInput
 
 from nqe.errors import QueryError
 from nqe.query.formula import TOO_DEEP, And, Atom, Formula, Not, Or, Term, Variable, is_too_deep
+from nqe.shown_text import count_cells, make_visible
 
 KEYWORDS = frozenset({"and", "or", "not", "only"})
 _WORD = re.compile(r'[^\s()\[\],;:"&|!?]+')
@@ -153,10 +154,12 @@ def _describe_error(text: str, error: UnexpectedInput) -> str:
     """The place of the error, what was expected there, and the line with a caret below it."""
     line, column = error.line, error.column
     if line is None or line < 1 or getattr(getattr(error, "token", None), "type", "") == "$END":
-        lines = text.rstrip().splitlines() or [""]
+        lines = text.rstrip().split("\n")
         line, column = len(lines), len(lines[-1]) + 1
-    shown = (text.splitlines() or [""])[line - 1] if text.strip() else ""
-    hint = _suggest(shown, line, column, error)
+    # The parser counts lines by "\n" alone.
+    found = text.split("\n")[line - 1] if text.strip() else ""
+    hint = _suggest(found, line, column, error)
     where = f"line {line}, column {column}" if "\n" in text.strip() else f"column {column}"
-    caret = " " * (column - 1) + "^"
+    caret = " " * count_cells(make_visible(found[: column - 1])) + "^"
+    shown = make_visible(found.rstrip("\r"))
     return f"query not understood at {where}{hint}\n  {shown}\n  {caret}"

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from nqe.errors import InputError
 from nqe.readers.records import BadLine
+from nqe.shown_text import make_visible
 
 # At most this many bad lines are kept in full; further ones are only counted.
 MOST_KEPT = 10_000
@@ -30,6 +31,9 @@ class BadLines:
             self.kept.append((place, bad))
 
     def to_tsv(self) -> str:
-        """The kept lines as tab-separated text: where, what, the line."""
-        rows = (f"{place}\t{bad.problem}\t{bad.text.strip()}\n" for place, bad in self.kept)
+        """The kept lines as tab-separated text: where, what, the line as it was read."""
+        rows = (
+            f"{make_visible(place)}\t{make_visible(bad.problem)}\t{bad.text.strip()}\n"
+            for place, bad in self.kept
+        )
         return "where\twhat\tline\n" + "".join(rows)

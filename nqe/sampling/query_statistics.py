@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from nqe.figures import choose_picture_format, create_figure
+from nqe.figures import choose_picture_format, create_figure, escape_figure_text
 from nqe.graph.arrays import Integers
 from nqe.query.plan import Op
 from nqe.query.shapes import rank_shape
@@ -95,7 +95,7 @@ def plot(splits: list[SplitStatistics], path: Path) -> None:
         )
         for axis, (title, counts_of) in zip(row, charts, strict=True):
             axis.bar([str(key) for key in counts_of], list(counts_of.values()), color="#3b6fb6")
-            axis.set_title(f"{one.split}: {title}", fontsize=10)
+            axis.set_title(escape_figure_text(f"{one.split}: {title}"), fontsize=10)
             axis.set_yscale("log" if len(counts_of) > 3 else "linear")
     figure.savefig(path, format=form)
 

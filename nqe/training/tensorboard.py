@@ -19,6 +19,7 @@ from nqe.files import raise_storage_errors
 from nqe.graph.arrays import Integers
 from nqe.graph.graph import Graph
 from nqe.model.model import Model
+from nqe.shown_text import make_visible
 
 FOLDER = "tensorboard"
 MAX_ENTITIES = 2_000
@@ -74,7 +75,8 @@ class TensorBoard:
         if self._writer is None:
             return
         entities = _most_frequent(graph)
-        names = [" ".join(graph.vocabulary.entities.name(one).split()) for one in entities.tolist()]
+        # One line per entity: the labels' own tabs and line breaks would shift the rows.
+        names = [make_visible(graph.vocabulary.entities.name(one)) for one in entities.tolist()]
         with torch.no_grad():
             vectors = model.entity_block(torch.from_numpy(entities)).vectors.cpu().numpy()
         with raise_storage_errors(self._folder):

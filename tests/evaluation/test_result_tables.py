@@ -108,3 +108,12 @@ def test_a_wide_table_is_split_to_fit_a_terminal() -> None:
     assert parts[-1].best == {(0, len(parts[-1].columns) - 1)}
     assert split_to_width(sheet, 10**9) == [sheet]
     assert len(split_to_width(sheet, 1)) == 9
+
+
+def test_hidden_characters_are_visible_in_text_and_exact_in_csv() -> None:
+    sheet = Sheet("a\x1b\n", ("run",), (("b\n\x9b",),))
+    for form, shown in (("markdown", r"b\\n\\x9b"), ("latex", r"b\textbackslash{}n")):
+        text = FORMS[form](sheet)
+        assert shown in text
+        assert not {"\x1b", "\x9b"} & set(text)
+    assert list(csv.reader(io.StringIO(FORMS["csv"](sheet))))[1] == ["b\n\x9b"]

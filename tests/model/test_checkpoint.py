@@ -106,6 +106,16 @@ def test_the_config_holds_format_version_settings_and_the_origin_of_the_model(
         assert part in readme
 
 
+def test_the_readme_shows_names_literally_and_the_config_holds_them(tmp_path: Path) -> None:
+    card = Card("a\n# b\x1b[31m<i>", None, "train", scores={"1|p": 0.25})
+    save_pretrained(small_model(), tmp_path / "model", card)
+    readme = (tmp_path / "model" / "README.md").read_text()
+    assert r"- trained on: train of a\\n# b\\x1b\[31m\<i\>" in readme.splitlines()
+    assert r"| 1\|p | 0.2500 |" in readme.splitlines()
+    config = json.loads((tmp_path / "model" / "config.json").read_text())
+    assert config["dataset"] == card.dataset
+
+
 def test_a_checkpoint_can_hold_additional_files(tmp_path: Path) -> None:
     moments = {"a": torch.arange(6).view(2, 3).T, "b": torch.zeros(0)}
     save_pretrained(

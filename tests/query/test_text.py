@@ -64,3 +64,23 @@ def test_a_syntax_error_points_at_the_place_and_says_what_was_expected(
 def test_an_error_in_a_later_line_names_the_line() -> None:
     with pytest.raises(QueryError, match="line 2, column 5"):
         parse("?x: p(?x, a)\nand )")
+
+
+@pytest.mark.parametrize(
+    ("text", "shown", "cells"),
+    [
+        ("?x:\tp(?x)", r"?x:\tp(?x)", 9),
+        ("?x: \x1b[31m)", r"?x: \x1b[31m)", 8),
+        ("?x: 漢字(?x)", "?x: 漢字(?x)", 11),
+        ("?x: p(?x,\r\n\u2028a))", r"\u2028a))", 8),
+        ("?x: e\u0301(?x)", "?x: e\u0301(?x)", 8),
+    ],
+)
+def test_the_caret_stands_below_the_error_as_a_terminal_shows_the_line(
+    text: str, shown: str, cells: int
+) -> None:
+    with pytest.raises(QueryError) as caught:
+        parse(text)
+    _, line, caret = str(caught.value).split("\n")
+    assert line == f"  {shown}"
+    assert caret == f"  {' ' * cells}^"

@@ -9,10 +9,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from answering_cases import untrained
 from toy_dataset import read_scalars, read_values, settings, town_queries, towns
 
+from nqe.graph import Dataset, Description, Fact
 from nqe.run_folders import BEST
 from nqe.training import fit_weights
+from nqe.training.tensorboard import TensorBoard
 
 DATASET = towns()
 
@@ -69,3 +72,13 @@ def test_nothing_is_written_if_tensorboard_is_not_installed(
     fit_weights(DATASET, tmp_path / "run", settings=settings(steps=2))
     assert not (tmp_path / "run" / "tensorboard").exists()
     assert (tmp_path / "run" / BEST).is_dir()
+
+
+def test_any_label_is_one_row_of_the_projector(tmp_path: Path) -> None:
+    labels = {"a": "two\tcells\nor\x1b lines\u2028", "b": "\ud800"}
+    described = {name: Description(label) for name, label in labels.items()}
+    graph = Dataset.of({"train": [Fact("a", "r", "b")]}).describe(described).graph
+    with TensorBoard(tmp_path) as board:
+        board.add_entities(untrained(graph.vocabulary), graph)
+    text = (tmp_path / "tensorboard" / "entities" / "metadata.tsv").read_text(encoding="utf-8")
+    assert text == "two\\tcells\\nor\\x1b lines\\u2028\n\\ud800\n"

@@ -145,3 +145,20 @@ def test_the_same_graph_is_always_the_same_bytes(dataset: Dataset, tmp_path: Pat
         first = (tmp_path / name).read_bytes()
         write(Dataset.of({k: v[::-1] for k, v in FACTS.items()}), tmp_path / name)
         assert (tmp_path / name).read_bytes() == first
+
+
+@pytest.mark.parametrize("text", ["a\tb", "a\nb", " a", "a\x1f"])
+def test_a_label_that_would_be_read_back_as_another_one_is_refused(
+    dataset: Dataset, tmp_path: Path, text: str
+) -> None:
+    for described in (Description(text), Description("a", text), Description("a", None, (text,))):
+        with pytest.raises(NqeError, match=r"entity 'a' is described by .* cannot hold tabs"):
+            write(dataset.describe({"a": described}), tmp_path / "out")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_control_characters_in_labels_are_written_and_read_back_exactly(tmp_path: Path) -> None:
+    labels = {"a": Description("\x1b[31m\x9b\x85\u2028x", "\x00y", ("\u202e ", " y", "y\r|\x07z"))}
+    dataset = Dataset.of(FACTS).describe(labels)
+    write(dataset, tmp_path / "out")
+    assert read(tmp_path / "out") == dataset
