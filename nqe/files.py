@@ -40,7 +40,7 @@ def new_file(path: Path) -> Iterator[Path]:
     """A temporary file to write, which replaces the path unless the block raises."""
     with raise_storage_errors(path):
         target = _follow_link(path)
-        _check_regular(target, path)
+        _check_regular(path)
         with _create_parents(target), reserve(target) as prefix:
             # The same ending, as the ending decides what some writers write.
             ending = "".join(target.suffixes[-2:])
@@ -150,9 +150,9 @@ def _follow_link(path: Path) -> Path:
     return Path(os.path.realpath(path)) if path.is_symlink() else path
 
 
-def _check_regular(target: Path, path: Path) -> None:
+def _check_regular(path: Path) -> None:
     """Refuse to replace a device or a pipe by a file."""
-    if target.exists() and not target.is_file() and not target.is_dir():
+    if path.exists() and not path.is_file() and not path.is_dir():
         raise StorageError(f"{path}: is not an ordinary file; choose another name for the output")
 
 

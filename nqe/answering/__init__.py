@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from nqe.answering.answers import Answer, Answers
     from nqe.answering.calibration import Calibration
     from nqe.answering.calibration_fitting import Calibrated, calibrate
+    from nqe.answering.check_folder import Checked, check
     from nqe.answering.explanation import Explanation, explain
     from nqe.answering.hybrid import HybridOptions
     from nqe.answering.hybrid_runner import HybridRunner
@@ -29,6 +30,7 @@ _HOMES = {
     "Answers": "nqe.answering.answers",
     "Calibrated": "nqe.answering.calibration_fitting",
     "Calibration": "nqe.answering.calibration",
+    "Checked": "nqe.answering.check_folder",
     "Explanation": "nqe.answering.explanation",
     "HybridOptions": "nqe.answering.hybrid",
     "HybridRunner": "nqe.answering.hybrid_runner",
@@ -38,6 +40,7 @@ _HOMES = {
     "Suggestion": "nqe.answering.statement_scores",
     "TrainResult": "nqe.answering.train_model",
     "calibrate": "nqe.answering.calibration_fitting",
+    "check": "nqe.answering.check_folder",
     "explain": "nqe.answering.explanation",
     "open": "nqe.answering.open_answerer",
     "open_dataset": "nqe.answering.open_graph",
@@ -53,6 +56,7 @@ __all__ = [
     "Answers",
     "Calibrated",
     "Calibration",
+    "Checked",
     "Explanation",
     "HybridOptions",
     "HybridRunner",
@@ -62,6 +66,7 @@ __all__ = [
     "Suggestion",
     "TrainResult",
     "calibrate",
+    "check",
     "explain",
     "open",
     "open_dataset",

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import io
 import os
+import signal
 import sys
+from types import FrameType
 
 INTERRUPTED = 130
+TERMINATED = 143
 PIPE_CLOSED = 141
 BAD_INPUT = 2
 
@@ -14,14 +17,25 @@ BAD_INPUT = 2
 def main() -> None:
     """Run `nqe`; an error that a user can cause is printed in one sentence, with exit code 2."""
     message = ""
+    if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, _terminate)
     try:
         code = _run()
     except KeyboardInterrupt as interrupt:
-        code, message = INTERRUPTED, str(interrupt)
-    if code == INTERRUPTED:
+        code = TERMINATED if isinstance(interrupt, Terminated) else INTERRUPTED
+        message = str(interrupt)
+    if code in (INTERRUPTED, TERMINATED):
         _drop_output()
         _print_error(message or "interrupted; nothing is left half-written")
     sys.exit(code)
+
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM was received; what Ctrl-C cleans up is cleaned up in the same way."""
+
+
+def _terminate(_number: int, _frame: FrameType | None) -> None:
+    raise Terminated("terminated; nothing is left half-written")
 
 
 def _run() -> int | str | None:

@@ -9,6 +9,7 @@ import typer
 from nqe.cli import (
     ask,
     calibrate,
+    check,
     compare,
     demo,
     evaluate,
@@ -26,7 +27,7 @@ from nqe.version import VERSION
 HELP = """Answer logical questions over incomplete graphs of statements with qualifiers.
 
 Exit codes: 0 success, 1 part of a batch failed, 2 wrong input or usage, 130 interrupted,
-141 the output pipe was closed."""
+141 the output pipe was closed, 143 terminated."""
 
 app = typer.Typer(
     name="nqe",
@@ -60,6 +61,7 @@ def options(
 for group in (
     import_export,
     inspect_graph,
+    check,
     ask,
     explain,
     shell,

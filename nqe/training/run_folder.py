@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from textwrap import shorten
 from typing import Any
 
 from pydantic import TypeAdapter
@@ -187,8 +188,10 @@ class RunFolder:
 
     def read_metrics(self) -> list[dict[str, Any]]:
         """Read the metrics; a last line that was cut off is left out."""
-        text = (self.folder / METRICS).read_text(encoding="utf-8")
-        return [json.loads(line) for line in text.splitlines(keepends=True) if line[-1] == "\n"]
+        path = self.folder / METRICS
+        with _damage_reported(path):
+            lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+            return [json.loads(line) for line in lines if line[-1] == "\n"]
 
     def _metrics_size(self) -> int:
         path = self.folder / METRICS
@@ -214,6 +217,6 @@ def _damage_reported(folder: Path) -> Iterator[None]:
     """Report a file that cannot be read in one sentence."""
     try:
         yield
-    except (OSError, ValueError, KeyError, TypeError, RuntimeError, SafetensorError) as error:
-        reason = str(error).splitlines()[0]
+    except (OSError, ValueError, LookupError, TypeError, RuntimeError, SafetensorError) as error:
+        reason = shorten(str(error), 200, placeholder=" …")
         raise StorageError(f"{folder}: damaged ({reason}); train the model again") from error
