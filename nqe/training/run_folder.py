@@ -7,7 +7,7 @@ import os
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from textwrap import shorten
 from typing import Any
@@ -59,8 +59,9 @@ class State:
     def of_json(cls, data: bytes) -> State:
         """Read what `to_json` returned; raises ValueError, TypeError or KeyError for other data."""
         values = parse_document(data)
-        position = values.pop("place")
-        state = TypeAdapter(State).validate_python({**values, "position": position})
+        position = Position.of_json(values.pop("place"))
+        state = cls(**values, position=position)
+        state = TypeAdapter(State).validate_python(asdict(state))
         numbers = (state.step, state.seconds, state.worse, state.metrics)
         if min(*numbers, state.position.epoch, state.position.batch) < 0:
             raise ValueError("a number is negative")

@@ -47,6 +47,15 @@ def test_ctrl_c_during_an_import_from_a_named_pipe_leaves_nothing(tmp_path: Path
     assert files(tmp_path) == ["pipe"]
 
 
+def test_sigterm_during_an_import_leaves_nothing_too(tmp_path: Path) -> None:
+    with started("import", "-", "-o", "g.graph", cwd=tmp_path) as process:
+        assert process.stdin is not None
+        process.stdin.write(LINES)
+        process.send_signal(signal.SIGTERM)
+        assert ending(process) == (143, "nqe: terminated; nothing is left half-written\n")
+    assert files(tmp_path) == []
+
+
 @pytest.mark.parametrize("old", [False, True])
 def test_ctrl_c_during_an_import_from_standard_input_leaves_what_was_there(
     tmp_path: Path, old: bool

@@ -7,6 +7,7 @@ import os
 import random
 import signal
 import subprocess
+import sys
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import Any
 
 import pytest
 from helpers import COMMAND, ENVIRONMENT
+from tampering import sign_again
 from toy_dataset import (
     StatusRecorder,
     read_values,
@@ -27,7 +29,7 @@ from toy_dataset import (
 from nqe.errors import NqeError
 from nqe.graph import Dataset
 from nqe.model.checkpoint import load
-from nqe.run_folders import BEST, LAST
+from nqe.run_folders import BEST, LAST, lock_run
 from nqe.settings import RunSettings, read_settings
 from nqe.training import fit_weights
 from nqe.training.run_folder import RunFolder
@@ -337,3 +339,67 @@ def test_a_damaged_checkpoint_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(NqeError, match=r"last: damaged \(.*\); train the model again"):
         fit_weights(DATASET, run, resume=True)
     assert weights(run)
+
+
+def test_a_run_that_is_being_trained_is_not_resumed_by_another_process(tmp_path: Path) -> None:
+    fit_weights(DATASET, tmp_path / "run", settings=settings(steps=3))
+    script = (
+        "import time; from pathlib import Path; from nqe.run_folders import lock_run\n"
+        "with lock_run(Path('run')): print('held', flush=True); time.sleep(600)"
+    )
+    holder = subprocess.Popen(
+        [sys.executable, "-c", script], cwd=tmp_path, stdout=subprocess.PIPE, text=True
+    )
+    try:
+        assert holder.stdout is not None
+        assert holder.stdout.readline()
+        with pytest.raises(NqeError, match=rf"run: is being written by process {holder.pid} on "):
+            fit_weights(DATASET, tmp_path / "run", settings=settings(steps=6), resume=True)
+    finally:
+        holder.kill()
+        holder.communicate()
+    # The lock of a process that was killed locks nothing.
+    fit_weights(DATASET, tmp_path / "run", settings=settings(steps=6), resume=True)
+    assert list((tmp_path / "run").rglob(".nqe-*")) == []
+
+
+def test_a_run_is_locked_while_it_is_trained(tmp_path: Path) -> None:
+    told: list[str] = []
+
+    def try_to_write(_: object) -> None:
+        with pytest.raises(NqeError) as caught, lock_run(tmp_path / "run" / "best"):
+            pass
+        told.append(str(caught.value))
+
+    fit_weights(DATASET, tmp_path / "run", settings=settings(steps=2), on_step=try_to_write)
+    assert len(told) == 2
+    assert f"is being written by process {os.getpid()}" in told[0]
+    with lock_run(tmp_path / "run"):
+        pass
+
+
+def test_a_damaged_state_is_reported_in_one_sentence(tmp_path: Path) -> None:
+    fit_weights(DATASET, tmp_path / "run", settings=settings(steps=2))
+    state = tmp_path / "run" / "last" / "state.json"
+    whole = state.read_text(encoding="utf-8")
+    for damaged in (
+        "",
+        "{",
+        "[]",
+        "{}",
+        whole.replace('"step": 2', '"step": "two"'),
+        whole.replace('"step": 2', '"step": -2'),
+        whole.replace('"batch"', '"b"'),
+    ):
+        state.write_text(damaged, encoding="utf-8")
+        for _ in range(2):  # as it is, then with a digest that fits
+            with pytest.raises(NqeError, match=r"last\S*: damaged[^\n]*; train the model again$"):
+                fit_weights(DATASET, tmp_path / "run", settings=settings(steps=4), resume=True)
+            sign_again(tmp_path / "run")
+
+
+def test_files_of_others_in_a_checkpoint_survive_training(tmp_path: Path) -> None:
+    fit_weights(DATASET, tmp_path / "run", settings=settings(steps=6))
+    (tmp_path / "run" / "last" / "mynotes.txt").write_text("mine")
+    fit_weights(DATASET, tmp_path / "run", settings=settings(steps=8), resume=True)
+    assert (tmp_path / "run" / "last" / "mynotes.txt").read_text() == "mine"
