@@ -62,7 +62,7 @@ def test_what_was_written_passes(name: str, request: pytest.FixtureRequest) -> N
 
 
 def cut(name: str) -> Callable[[Path], object]:
-    return lambda folder: (folder / name).write_bytes((folder / name).read_bytes()[:-1])
+    return lambda folder: (folder / name).write_bytes((folder / name).read_bytes()[:-2])
 
 
 @pytest.mark.parametrize(
