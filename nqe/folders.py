@@ -140,6 +140,7 @@ class FolderKind:
             _check_entries(manifest, self.entries)
             if is_signed and not self.grows:
                 _check_entries(manifest, {FILES: (dict,)})
+                _check_entries(manifest[FILES], dict.fromkeys(manifest[FILES], (dict,)))
         except ValueError as error:
             raise StorageError(f"{path}: damaged ({error}); {self.how_to_rebuild}") from error
         return manifest

@@ -129,10 +129,15 @@ def fit_calibration(model: Model, dataset: Dataset, seed: int = 0) -> Calibratio
     table, stated = draw_calibration_queries(dataset, "valid", "train", QUERIES, rng)
     plain = build_plain_calibration(dataset, model.relation_count)
     nothing = Ragged.empty(len(table))
-    return Calibration(
-        fit_curve(plain.facts, draw_samples(model, table, stated, rng)),
-        fit_curve(plain.alone, draw_samples(model, table, nothing, rng)),
-    )
+    try:
+        return Calibration(
+            fit_curve(plain.facts, draw_samples(model, table, stated, rng)),
+            fit_curve(plain.alone, draw_samples(model, table, nothing, rng)),
+        )
+    except ValueError as error:
+        raise NqeError(
+            f"no calibration fits the model's scores ({error}); train the model again"
+        ) from error
 
 
 def fit_curve(start: Curve, samples: Samples) -> Curve:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
 
@@ -23,44 +24,51 @@ def save_calibration(calibration: Calibration, checkpoint: Path) -> None:
     """Write a calibration into a checkpoint."""
     path = checkpoint / CALIBRATION_FILE
     head = {"format": FORMAT, "kind": calibration.kind, "version": VERSION}
-    weights = {"weights": _find_weights_digest(checkpoint)}
-    text = render_document(path, {**head, **weights, **calibration.to_json()})
+    weights = find_weights_digest(_read_config(checkpoint))
+    text = render_document(path, {**head, "weights": weights, **calibration.to_json()})
     with new_file(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
 
 
-def load_calibration(checkpoint: Path) -> Calibration | None:
-    """Read the calibration of a checkpoint; None if it has none."""
+def load_calibration(checkpoint: Path, weights: str | None = None) -> Calibration | None:
+    """Read the calibration of a checkpoint; None if it has none.
+
+    `weights` is the digest of the model's weights if that was loaded already, perhaps from
+    another version of the folder.
+    """
     path = checkpoint / CALIBRATION_FILE
     if not path.is_file():
         return None
     try:
         data = parse_document(read_document_bytes(path))
         kind = _find_kind(path, data)
-        if "weights" in data and data["weights"] != _find_weights_digest(checkpoint):
-            raise ValueError("it is that of another model")
         calibration = kind.from_json(data)
-        _check_size(calibration, checkpoint)
+        config = _read_config(checkpoint)
+        if "weights" in data and data["weights"] != (weights or find_weights_digest(config)):
+            raise ValueError("it is that of another model")
+        _check_size(calibration, config)
     except (OSError, ValueError, KeyError, TypeError, OverflowError) as error:
         raise StorageError(f"{path}: damaged ({error}); {_remedy(path)}") from error
     return calibration
 
 
-def _check_size(calibration: Calibration, checkpoint: Path) -> None:
-    """Refuse a calibration of a model with another number of relations."""
-    if CHECKPOINT.recognises(checkpoint):
-        count = CHECKPOINT.read_manifest(checkpoint)["relation_count"]
-        for curve in (calibration.facts, calibration.alone):
-            if len(curve.own) != count:
-                raise ValueError(f"it is for {len(curve.own)} relations, but the model has {count}")
-
-
-def _find_weights_digest(checkpoint: Path) -> str | None:
-    """The digest of the weights that a calibration belongs to; None in older checkpoints."""
-    if not CHECKPOINT.recognises(checkpoint):
-        return None
-    described = CHECKPOINT.read_manifest(checkpoint).get(FILES, {}).get(WEIGHTS, {})
+def find_weights_digest(config: Mapping[str, Any]) -> str | None:
+    """The digest of the weights in the config of a checkpoint; older ones have none."""
+    described = config.get(FILES, {}).get(WEIGHTS, {})
     return cast(str | None, described.get("sha256"))
+
+
+def _read_config(checkpoint: Path) -> Mapping[str, Any]:
+    """The config of a checkpoint; empty for a folder that is none."""
+    return CHECKPOINT.read_manifest(checkpoint) if CHECKPOINT.recognises(checkpoint) else {}
+
+
+def _check_size(calibration: Calibration, config: Mapping[str, Any]) -> None:
+    """Refuse a calibration of a model with another number of relations."""
+    count = config.get("relation_count")
+    for curve in (calibration.facts, calibration.alone):
+        if count not in (None, len(curve.own)):
+            raise ValueError(f"it is for {len(curve.own)} relations, but the model has {count}")
 
 
 def _find_kind(path: Path, data: dict[str, Any]) -> type[Calibration]:

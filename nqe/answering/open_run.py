@@ -7,11 +7,11 @@ from functools import cached_property
 from pathlib import Path
 
 from nqe.answering.calibration import Calibration
-from nqe.answering.calibration_storage import load_calibration
+from nqe.answering.calibration_storage import find_weights_digest, load_calibration
 from nqe.answering.open_graph import open_dataset, open_trained_dataset, read_dataset_name
 from nqe.errors import NqeError
 from nqe.graph.dataset import Dataset
-from nqe.model.checkpoint import load
+from nqe.model.checkpoint import load_opened
 from nqe.model.embedding_runner import EmbeddingRunner
 from nqe.model.model import Model
 from nqe.run_folders import CHECKPOINT, checkpoint_of, run_manifest
@@ -24,6 +24,8 @@ class OpenedRun:
     place: str
     """The RUN or checkpoint folder, as the caller named it."""
     model: Model
+    weights: str | None
+    """The digest of the model's weights; None if its folder has none."""
     dataset_name: str | None
     """The place of the data set that the model was trained on."""
     fingerprint: str | None
@@ -37,12 +39,17 @@ class OpenedRun:
     def load(cls, run: str | Path, device: str = "auto") -> OpenedRun:
         """Load the model of a RUN or a checkpoint."""
         name, fingerprint = read_dataset_name(run)
+        # Together, as a training may replace the checkpoint at any time.
+        model, config = CHECKPOINT.read(
+            checkpoint_of(Path(run)), lambda opened: (load_opened(opened, device), opened.manifest)
+        )
         return cls(
             place=str(run),
-            model=load(run, device),
+            model=model,
+            weights=find_weights_digest(config),
             dataset_name=name,
             fingerprint=fingerprint,
-            trained_on=CHECKPOINT.read_manifest(checkpoint_of(Path(run))).get("trained_on"),
+            trained_on=config.get("trained_on"),
             keeps_reports=run_manifest(run) is not None,
         )
 
@@ -52,7 +59,7 @@ class OpenedRun:
 
         It is read when first used, so that `nqe calibrate` can replace one that is damaged.
         """
-        return load_calibration(checkpoint_of(Path(self.place)))
+        return load_calibration(checkpoint_of(Path(self.place)), self.weights)
 
     @property
     def runner(self) -> EmbeddingRunner:

@@ -82,10 +82,11 @@ def save_pretrained(
 
 def from_pretrained(folder: str | Path, device: str = "auto") -> Model:
     """Load the model of a checkpoint folder, in eval mode."""
-    return CHECKPOINT.read(Path(folder), _load_model).to(choose_device(device)).eval()
+    return CHECKPOINT.read(Path(folder), lambda opened: load_opened(opened, device))
 
 
-def _load_model(folder: OpenFolder) -> Model:
+def load_opened(folder: OpenFolder, device: str = "auto") -> Model:
+    """Load the model of an opened checkpoint folder, in eval mode."""
     path, config = folder.path, folder.manifest
     try:
         settings = _model_settings(config, str(path / CHECKPOINT.manifest_file))
@@ -102,7 +103,7 @@ def _load_model(folder: OpenFolder) -> Model:
     check_finite(path, model.state_dict())
     if vocabulary is not None and not _fits(vocabulary, model):
         raise StorageError(f"{path}: vocabulary and weights differ in size; train it again")
-    return model
+    return model.to(choose_device(device)).eval()
 
 
 def _load_vocabulary(folder: OpenFolder) -> Vocabulary | None:

@@ -239,3 +239,17 @@ def test_an_untrained_model_can_be_calibrated() -> None:
         assert curve.slope > 0
         assert np.isfinite([curve.slope, curve.cardinality, curve.stated, curve.offset]).all()
         assert np.isfinite(curve.own).all()
+
+
+@pytest.mark.parametrize("number", [float("nan"), 1e38])
+def test_a_model_whose_scores_are_not_finite_is_neither_calibrated_nor_asked(number: float) -> None:
+    dataset, model = countries(), country_model()
+    name = dataset.vocabulary.relations.ids[0]
+    with torch.no_grad():
+        for weights in model.parameters():
+            weights.fill_(number)
+            weights.view(-1)[::2] *= -1
+    with pytest.raises(NqeError, match="train (it|the model) again"):
+        fit_calibration(model, dataset)
+    with pytest.raises(NqeError, match="not finite, so its answers mean nothing; train it again"):
+        nqe.Answerer(dataset, model).answer(f'?x: "{name}"(?x, ?y)', "hybrid")

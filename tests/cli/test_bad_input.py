@@ -142,9 +142,7 @@ def test_damaged_older_and_foreign_graph_folders_are_told(graph: Path) -> None:
     assert sentence("stats", "g.graph").startswith("g.graph/train.parquet: damaged, or changed")
     (graph / "train.parquet").write_bytes(train)
     manifest.write_text(json.dumps(content | {"version": 0}))
-    assert "format version 0, but this nqe reads 1 and 2;" in sentence(
-        "show", "g.graph", "a"
-    )
+    assert "format version 0, but this nqe reads 1 and 2;" in sentence("show", "g.graph", "a")
     manifest.write_text(json.dumps(content | {"format": "x"}))
     assert "not a graph folder's manifest; give a folder" in sentence("find", "g.graph", "a")
     manifest.write_text("{")

@@ -333,9 +333,7 @@ def test_a_damaged_checkpoint_is_an_error(tmp_path: Path) -> None:
     fit_weights(DATASET, run, settings=settings(steps=2))
     more = settings(steps=3)
     (run / LAST / "training.safetensors").write_bytes(b"no tensors")
-    with pytest.raises(
-        NqeError, match=r"training\.safetensors: damaged, .*; train the model"
-    ):
+    with pytest.raises(NqeError, match=r"training\.safetensors: damaged, .*; train the model"):
         fit_weights(DATASET, run, settings=more, resume=True)
     sign_again(run)
     with pytest.raises(NqeError, match=r"last: damaged \(.*\); train the model again"):
