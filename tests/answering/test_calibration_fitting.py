@@ -249,7 +249,7 @@ def test_a_model_whose_scores_are_not_finite_is_neither_calibrated_nor_asked(num
         for weights in model.parameters():
             weights.fill_(number)
             weights.view(-1)[::2] *= -1
-    with pytest.raises(NqeError, match="train (it|the model) again"):
+    with pytest.raises(NqeError, match=r"train (it|the model) again"):
         fit_calibration(model, dataset)
     with pytest.raises(NqeError, match="not finite, so its answers mean nothing; train it again"):
         nqe.Answerer(dataset, model).answer(f'?x: "{name}"(?x, ?y)', "hybrid")
