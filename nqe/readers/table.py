@@ -6,8 +6,11 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import date, time, timedelta
 from itertools import chain
+from numbers import Number, Real
 from typing import Any
+from uuid import UUID
 
 import pyarrow as pa
 from pyarrow import parquet
@@ -22,6 +25,19 @@ from nqe.text_format import MAIN_COLUMNS, SEPARATOR_NAMES, split_cells
 PARQUET_MAGIC = re.compile(rb"PAR1[\x00-\x1f]")
 
 Pairs = list[tuple[str, Any]]
+
+# Values that become texts, besides those in lists.
+PLAIN_TYPES = (str, Number, date, time, timedelta, UUID)
+# What pyarrow raises for a damaged file, and for a value that Python has no type for.
+ARROW_ERRORS = (pa.ArrowException, OSError, ValueError, OverflowError)
+
+
+@dataclass(frozen=True)
+class UnreadableCell:
+    """A cell whose value Python has no type for: nanoseconds, the year 300,000, wrong UTF-8."""
+
+    reason: str
+
 
 OTHER_COLUMNS = (
     ("subject", "predicate", "object"),
@@ -147,7 +163,7 @@ def _read_parquet(source: Source, columns: Columns) -> Records:
             batches = (_list_rows(batch, layout) for batch in file.iter_batches())
             for number, row in enumerate(chain.from_iterable(batches), start=1):
                 yield number, _parse_parquet_row(row)
-    except (pa.ArrowException, OSError) as error:
+    except ARROW_ERRORS as error:
         raise InputError(f"{source.name}: damaged Parquet ({error}); get the file again") from error
 
 
@@ -167,21 +183,41 @@ def _list_rows(batch: Any, layout: Layout) -> Iterator[tuple[tuple[Any, ...], Pa
     for place, name in layout.attributes:
         column = batch.column(place)
         filled = column.is_valid().to_numpy(zero_copy_only=False).nonzero()[0].tolist()
-        for row, cell in zip(filled, column.drop_null().to_pylist(), strict=True):
+        for row, cell in zip(filled, _list_cells(column.drop_null()), strict=True):
             pairs[row].append((name, cell))
-    main = zip(*(batch.column(place).to_pylist() for place in layout.main), strict=True)
+    main = zip(*(_list_cells(batch.column(place)) for place in layout.main), strict=True)
     return zip(main, pairs, strict=True)
+
+
+def _list_cells(column: Any) -> list[Any]:
+    """The values of a column; if Python has no type for one, they are converted one by one."""
+    try:
+        cells: list[Any] = column.to_pylist()
+    except ARROW_ERRORS:
+        return [_convert_cell(cell) for cell in column]
+    return cells
+
+
+def _convert_cell(cell: Any) -> Any:
+    try:
+        return cell.as_py()
+    except ARROW_ERRORS as error:
+        return UnreadableCell(f"{cell.type} that cannot be read ({error!s:.200})")
 
 
 def _list_texts(cell: Any) -> list[str]:
     """The values of a cell as texts: several if it is a list, none if it is empty."""
-    values = cell if isinstance(cell, list) else [cell]
-    if any(isinstance(value, dict | list | bytes) for value in values):
+    if type(cell) is str:  # nearly all of them
+        return [text] if (text := cell.strip()) else []
+    if isinstance(cell, UnreadableCell):
+        raise InputError(f"a cell holds a {cell.reason}; store it as text")
+    values = [one for one in (cell if isinstance(cell, list) else [cell]) if not _is_missing(one)]
+    if not all(isinstance(value, PLAIN_TYPES) for value in values):
         raise InputError(f"a cell holds {cell!r:.60}; give texts, numbers or lists of them")
-    texts = (str(value).strip() for value in values if not _is_missing(value))
+    texts = (str(value).strip() for value in values)
     return [text for text in texts if text]
 
 
 def _is_missing(value: Any) -> bool:
     # Some tools write "not a number" into empty cells.
-    return value is None or (isinstance(value, float) and math.isnan(value))
+    return value is None or (isinstance(value, Real) and math.isnan(value))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -175,3 +176,72 @@ def test_names_that_other_tools_use_are_known_as_a_header(header: str, tmp_path:
     file = tmp_path / "edges.csv"
     file.write_text(f"{header},since\na,knows,b,1999\n")
     assert list(read(file).graph) == [Fact("a", "knows", "b", (("since", "1999"),))]
+
+
+def _wrong_text() -> pa.Array:
+    ends = pa.array([0, 1, 2], pa.int32()).buffers()[1]
+    return pa.Array.from_buffers(pa.string(), 2, [None, ends, pa.py_buffer(b"\xffx")])
+
+
+# Columns whose first cell is not a text, and whose second one is.
+HOSTILE_COLUMNS: dict[str, tuple[pa.Array, str | None]] = {
+    "nanoseconds": (pa.array([1, 1_000], pa.timestamp("ns")), "1970-01-01 00:00:00.000001"),
+    "a far time": (pa.array([2**61, 1_000], pa.timestamp("ms")), "1970-01-01 00:00:01"),
+    "a far date": (pa.array([2**30, 0], pa.date32()), "1970-01-01"),
+    "a short duration": (pa.array([1, 1_000], pa.duration("ns")), "0:00:00.000001"),
+    "a list of nanoseconds": (
+        pa.array([[1], [1_000]], pa.list_(pa.timestamp("ns"))),
+        "1970-01-01 00:00:00.000001",
+    ),
+    "wrong UTF-8": (_wrong_text(), "x"),
+    "bytes": (pa.array([b"x", None]), None),
+    "a list of lists": (pa.array([[["x"]], None]), None),
+    "a struct": (pa.array([{"x": 1}, None]), None),
+    "a map": (pa.array([[("x", 1)], None], pa.map_(pa.string(), pa.int8())), None),
+}
+
+
+@pytest.mark.parametrize(("column", "text"), HOSTILE_COLUMNS.values(), ids=HOSTILE_COLUMNS)
+def test_a_parquet_cell_that_is_no_text_is_a_bad_line(
+    read_content: ReadContent, column: pa.Array, text: str | None
+) -> None:
+    names = {"subject": ["a", "c"], "relation": ["r", "r"], "object": ["b", "d"]}
+    content = parquet_bytes(pa.table(names | {"q": column}))
+    with pytest.raises(
+        InputError, match=r"facts:1: a cell holds .*; (give texts|store it as text)"
+    ):
+        read_content(content)
+    bad = BadLines(skip=True)
+    expected = Fact("c", "r", "d", (("q", text),) if text else ())
+    assert set(read_content(content, bad=bad).graph) == {expected}
+    assert bad.count == 1
+
+
+@pytest.mark.parametrize(
+    ("column", "text"),
+    [
+        (pa.array(["x"]).dictionary_encode(), "x"),
+        (pa.array([Decimal("1.10")]), "1.10"),
+        (pa.array([1.5], pa.float16()), "1.5"),
+        (pa.array([float("nan")], pa.float16()), None),
+        (pa.nulls(1), None),
+        (pa.array([[None, "x"]]), "x"),
+    ],
+)
+def test_unusual_types_of_parquet_are_texts(
+    read_content: ReadContent, column: pa.Array, text: str | None
+) -> None:
+    names = {"subject": ["a"], "relation": ["r"], "object": ["b"]}
+    [fact] = read_content(parquet_bytes(pa.table(names | {"q": column}))).graph
+    assert fact.qualifiers == ((("q", text),) if text else ())
+
+
+def test_parquet_columns_of_one_name_are_values_of_one_attribute(read_content: ReadContent) -> None:
+    columns = [pa.array([cell]) for cell in "arbxy"]
+    names = ["subject", "relation", "object", "q", "q"]
+    [fact] = read_content(parquet_bytes(pa.Table.from_arrays(columns, names=names))).graph
+    assert fact == Fact("a", "r", "b", (("q", "x"), ("q", "y")))
+
+
+def test_a_limit_beyond_every_machine_number_reads_everything(read_content: ReadContent) -> None:
+    assert len(read_content("a,r,b\nc,r,d\n", limit=2**63).graph) == 2
