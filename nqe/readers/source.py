@@ -158,11 +158,11 @@ class Source:
         self._check_length(len(lines[0]), 1)
         more = len(lines) > 1 and len(self.head) >= HEAD - len(_BYTE_ORDER_MARK)
         complete = lines[:-1] if more else lines
-        filled = [(number, line) for number, line in enumerate(complete, start=1) if line.strip()]
-        texts = [_decode(line) for _, line in filled]
-        if texts and isinstance(texts[0], BadLine):
-            raise InputError(f"{self.name}:{filled[0][0]}: {texts[0].problem}")
-        return [text.strip("\r") for text in texts if isinstance(text, str)]
+        texts = [(number, _decode(line)) for number, line in enumerate(complete, start=1)]
+        filled = [(n, text) for n, text in texts if isinstance(text, BadLine) or text.strip()]
+        if filled and isinstance(filled[0][1], BadLine):
+            raise InputError(f"{self.name}:{filled[0][0]}: {filled[0][1].problem}")
+        return [text.strip("\r") for _, text in filled if isinstance(text, str)]
 
     def lines(self) -> Iterator[tuple[int, str]]:
         """The lines that are not empty, with their numbers from 1.
