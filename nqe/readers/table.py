@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import io
 import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, time, timedelta
-from itertools import chain
+from itertools import chain, islice
 from numbers import Number, Real
 from typing import Any
 from uuid import UUID
 
+import numpy as np
 import pyarrow as pa
 from pyarrow import parquet
 
@@ -101,7 +103,9 @@ class Layout:
         """The layout that a header describes."""
         main = columns.find(header)
         if main is None:
-            shown = ", ".join(header[:8]) + (", …" if len(header) > 8 else "")
+            shown = ", ".join(f"{name:.60}" for name in header[:8]) + (
+                ", …" if len(header) > 8 else ""
+            )
             raise InputError(
                 f"{source}:1: the header {shown} lacks {columns.subject}, "
                 f"{columns.relation} or {columns.object}; name the columns with "
@@ -158,13 +162,24 @@ def _split_header(line: str, separator: str, source: Source) -> list[str]:
 def _read_parquet(source: Source, columns: Columns) -> Records:
     """One fact per row, with the row's number in place of a line's."""
     try:
-        with parquet.ParquetFile(source.open_seekable()) as file:
+        with _open_parquet(source.open_seekable()) as file:
             layout = Layout.of(file.schema_arrow.names, columns, source.name)
             batches = (_list_rows(batch, layout) for batch in file.iter_batches())
             for number, row in enumerate(chain.from_iterable(batches), start=1):
                 yield number, _parse_parquet_row(row)
     except ARROW_ERRORS as error:
         raise InputError(f"{source.name}: damaged Parquet ({error}); get the file again") from error
+
+
+def _open_parquet(content: str | io.BytesIO) -> parquet.ParquetFile:
+    """Open a file so that a text that many rows share stays one text.
+
+    A long one, repeated for every row, would fill the memory from a file of a few kilobytes.
+    """
+    columns = parquet.read_metadata(content).schema
+    leaves = (columns.column(place) for place in range(len(columns)))
+    texts = [leaf.path for leaf in leaves if leaf.physical_type == "BYTE_ARRAY"]
+    return parquet.ParquetFile(content, read_dictionary=texts)
 
 
 def _parse_parquet_row(row: tuple[tuple[Any, ...], Pairs]) -> Record:
@@ -191,6 +206,15 @@ def _list_rows(batch: Any, layout: Layout) -> Iterator[tuple[tuple[Any, ...], Pa
 
 def _list_cells(column: Any) -> list[Any]:
     """The values of a column; if Python has no type for one, they are converted one by one."""
+    if pa.types.is_dictionary(column.type):
+        used, places = np.unique(column.indices.drop_null().to_numpy(), return_inverse=True)
+        values = _list_cells(column.dictionary.take(pa.array(used)))
+        found = map(values.__getitem__, places.tolist())
+        return [next(found) if valid else None for valid in column.is_valid().to_pylist()]
+    if pa.types.is_list(column.type) and pa.types.is_dictionary(column.type.value_type):
+        inside = iter(_list_cells(column.flatten()))
+        lengths = column.value_lengths().to_pylist()
+        return [None if n is None else list(islice(inside, n)) for n in lengths]
     try:
         cells: list[Any] = column.to_pylist()
     except ARROW_ERRORS:

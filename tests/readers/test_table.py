@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 from decimal import Decimal
 from pathlib import Path
@@ -14,7 +15,8 @@ from pyarrow import parquet
 
 from nqe.errors import InputError
 from nqe.graph import Fact
-from nqe.readers import BadLines, Columns, read
+from nqe.readers import BadLines, Columns, read, table
+from nqe.readers.source import Source
 
 EXPECTED = {Fact("a", "r", "b", (("since", "1999"),)), Fact("c", "r", "d", (("until", "2001"),))}
 ROWS = [
@@ -245,3 +247,28 @@ def test_parquet_columns_of_one_name_are_values_of_one_attribute(read_content: R
 
 def test_a_limit_beyond_every_machine_number_reads_everything(read_content: ReadContent) -> None:
     assert len(read_content("a,r,b\nc,r,d\n", limit=2**63).graph) == 2
+
+
+@pytest.mark.parametrize("column", [pa.array(["xyz"] * 9), pa.array([["xyz"]] * 9)])
+def test_a_text_that_many_rows_of_parquet_share_is_held_once(
+    tmp_path: Path, column: pa.Array
+) -> None:
+    """A long one would fill the memory from a file of a few kilobytes."""
+    names = {"subject": list("abcdefghi"), "relation": ["r"] * 9, "object": ["o"] * 9}
+    (tmp_path / "facts").write_bytes(parquet_bytes(pa.table(names | {"q": column})))
+    with Source(str(tmp_path / "facts")) as source:
+        facts = [record for _, record in table.read(source) if isinstance(record, Fact)]
+    assert [fact.qualifiers for fact in facts] == [(("q", "xyz"),)] * 9
+    assert len({id(fact.qualifiers[0][1]) for fact in facts}) == 1
+
+
+def test_lists_of_texts_and_nothing_are_read_in_their_rows(read_content: ReadContent) -> None:
+    lists = [["x", "y"], None, [], [None, "x"], ["z"]]
+    names = {"subject": list("abcde"), "relation": ["r"] * 5, "object": ["o", "p", "o", "o", "p"]}
+    content = parquet_bytes(pa.table(names | {"q": lists}))
+    expected = {
+        Fact(subject, "r", object_, tuple(("q", value) for value in values or () if value))
+        for subject, object_, values in zip(names["subject"], names["object"], lists, strict=True)
+    }
+    assert set(read_content(content).graph) == expected
+    assert set(read_content(gzip.compress(content)).graph) == expected

@@ -84,7 +84,9 @@ class _Machine:
         self._content = content
         self._stack: list[Size] = []
         self._below: list[list[Size]] = []  # the stacks below the marks
-        self._memo: dict[int, Size] = {}
+        self._memo: list[Size | None] = []  # by number; None for numbers that are not in use
+        self._memo_count = 0
+        self._tuples: dict[tuple[int, int], Size] = {}  # few sizes, which millions of tuples have
         self._growth_left = FREE_GROWTH + GROWTH_PER_BYTE * len(content)
         self._longest = 0  # of the arguments so far
         self._handlers = {ord(code.code): self._make_handler(code) for code in pickletools.opcodes}
@@ -126,7 +128,11 @@ class _Machine:
             count, depth = self._pop(operands)
             if depth >= DEEPEST:
                 raise TooLarge(NESTED)
-            self._stack.append(Size(count + 1, depth + 1, False))
+            key = (count + 1, depth + 1)
+            size = self._tuples.get(key)
+            if size is None:
+                size = self._tuples[key] = Size(*key, fillable=False)
+            self._stack.append(size)
             return position
 
         return build
@@ -237,7 +243,9 @@ class _Machine:
         self._push_again(self._stack[-1])
         return position
 
-    def _push_again(self, size: Size) -> None:
+    def _push_again(self, size: Size | None) -> None:
+        if size is None:
+            raise IndexError
         size.fillable = False
         self._grow(size.count)
         self._stack.append(size)
@@ -261,7 +269,7 @@ class _Machine:
         return end + 1
 
     def _do_binput(self, position: int) -> int:
-        self._memo[self._content[position]] = self._stack[-1]
+        self._memoize(self._content[position])
         return position + 1
 
     def _do_long_binput(self, position: int) -> int:
@@ -272,13 +280,21 @@ class _Machine:
         return int.from_bytes(self._content[position : position + 4], "little")
 
     def _memoize(self, number: int) -> None:
-        # The unpickler's memo is an array with room for the largest number.
+        # The unpickler's memo, as this one, is an array with room for the largest number.
         if not 0 <= number < len(self._content):
-            raise TooLarge(f"it numbers a value {number:.4g}, but has fewer bytes")
-        self._memo[number] = self._stack[-1]
+            raise TooLarge("it gives a value a higher number than it has bytes")
+        memo = self._memo
+        if number >= len(memo):
+            memo.extend([None] * (number + 1 - len(memo)))
+        self._memo_count += memo[number] is None
+        memo[number] = self._stack[-1]
 
     def _do_memoize(self, position: int) -> int:
-        self._memo[len(self._memo)] = self._stack[-1]
+        if self._memo_count == len(self._memo):
+            self._memo.append(self._stack[-1])
+            self._memo_count += 1
+        else:
+            self._memoize(self._memo_count)
         return position
 
     def _do_stop(self, position: int) -> int:

@@ -82,7 +82,7 @@ def _read(path: Path) -> bytes:
             raise InputError(
                 f"{path}: not a file of at most {LARGEST_FILE >> 30} GB; check where it comes from"
             )
-        return file.read(LARGEST_FILE)
+        return file.read(status.st_size)
 
 
 def _reason(error: Exception) -> str:
