@@ -139,7 +139,7 @@ def contains_text(path: Path, text: str) -> bool:
     """Whether a file exists and contains the text."""
     try:
         return text in path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
+    except (OSError, ValueError):  # not UTF-8, or a null character in the path
         return False
 
 

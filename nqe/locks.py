@@ -25,19 +25,23 @@ _HELD = {errno.EAGAIN, errno.EACCES, errno.EDEADLK}
 # Some network file systems have no locks; there, nothing can be said about other processes.
 _WITHOUT_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP}
 
-if sys.platform == "win32":
-    import msvcrt
+_PLACE = 1 << 20
+"""Windows locks a byte of the file: one behind the text, so that others can read the text."""
 
-    _PLACE = 1 << 20
-    """Windows locks a byte of the file: one behind the text, so that others can read the text."""
+try:
+    import fcntl
+except ImportError:  # as on Windows
+    fcntl = None  # type: ignore[assignment]
 
-    def _lock(handle: int) -> None:
+
+def _lock(handle: int) -> None:
+    """Lock an open file; raises OSError if another process holds it."""
+    if sys.platform == "win32":
+        import msvcrt
+
         os.lseek(handle, _PLACE, os.SEEK_SET)
         msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
-else:
-    import fcntl
-
-    def _lock(handle: int) -> None:
+    elif fcntl is not None:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 

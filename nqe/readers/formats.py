@@ -8,7 +8,7 @@ from functools import partial
 from nqe.errors import InputError
 from nqe.readers import nary_facts, statements, table
 from nqe.readers.records import Records
-from nqe.readers.source import Source
+from nqe.readers.source import HEAD, Source
 
 Reader = Callable[[Source], Records]
 
@@ -32,8 +32,13 @@ def detect_format(source: Source, columns: table.Columns) -> str:
     if table.PARQUET_MAGIC.match(source.head):
         return "table"
     lines = source.head_lines()
-    if not lines:
+    if not lines and len(source.head) < HEAD:
         raise InputError(f"{source.name}: empty; there is nothing to import")
+    if not lines:
+        raise InputError(
+            f"{source.name}:1: the first {HEAD >> 10} KB are empty lines; remove them, or name the "
+            f"format with --format ({', '.join(FORMATS)})"
+        )
     if lines[0].lstrip().startswith("{"):
         return "nary"
     if columns.find_separator(lines[0]):

@@ -8,7 +8,8 @@ Which triple of a fact is the main one depends on how it is written:
 - JSON with roles `R_h` and `R_t`, as in WikiPeople: (value of R_h, R, value of R_t); if several
   relations R have both roles, the first by name;
 - any other JSON: roles are sorted by name, the first value of the first role is the subject, the
-  next value is the object, and the relation is named `role1/role2` after their roles.
+  next value is the object, and the relation is named `role1/role2` after their roles. If only some
+  of `subject`, `relation` and `object` are among them, the line is bad.
 All other roles are attributes, and a list of values gives one qualifier per value. The key `N`,
 which some data sets use for the arity, is ignored.
 """
@@ -16,14 +17,18 @@ which some data sets use for the arity, is ignored.
 from __future__ import annotations
 
 import json
+import math
 from typing import Any
 
 from nqe.errors import InputError
 from nqe.graph.fact import Fact, Qualifier
 from nqe.readers.records import Records
 from nqe.readers.source import Source
+from nqe.text_format import MAIN_COLUMNS
 
 HEAD_MARK, TAIL_MARK = "_h", "_t"
+# The roles that name the parts of a main triple, and the part that each names.
+MAIN_ROLES = {part: part for part in MAIN_COLUMNS} | {"predicate": "relation"}
 ARITY_KEY = "N"
 
 
@@ -50,8 +55,9 @@ def _parse_columns(line: str) -> Fact:
 def parse_json(line: str) -> Fact:
     """The fact that a JSON object of roles and values states."""
     try:
-        roles = json.loads(line, object_pairs_hook=_refuse_repeated_roles)
-    except ValueError as error:
+        # Whole numbers stay as they are written, as Python converts only those below 4,300 digits.
+        roles = json.loads(line, object_pairs_hook=_refuse_repeated_roles, parse_int=str)
+    except (ValueError, RecursionError) as error:
         raise InputError(f"not JSON ({error}); write one object per line") from error
     if not isinstance(roles, dict):
         raise InputError("not a JSON object; write roles and their values")
@@ -71,7 +77,7 @@ def _refuse_repeated_roles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def _list_texts(role: str, value: Any) -> list[str]:
     """The values of a role as texts."""
     values = value if isinstance(value, list) else [value]
-    if not all(isinstance(one, str | int | float) and not isinstance(one, bool) for one in values):
+    if not all(map(_is_text_or_number, values)):
         raise InputError(f"role '{role}' holds {value!r:.60}; give texts, numbers or lists of them")
     texts = [str(one).strip() for one in values]
     if "" in texts:
@@ -79,13 +85,20 @@ def _list_texts(role: str, value: Any) -> list[str]:
     return texts
 
 
+def _is_text_or_number(value: Any) -> bool:
+    """Whether it is a text, which whole numbers are too, or a number with a fraction."""
+    if isinstance(value, float):
+        return math.isfinite(value)  # not what the json module makes of NaN and 1e999
+    return isinstance(value, str)
+
+
 def _fact_of_named_parts(pairs: list[Qualifier]) -> Fact | None:
     """The fact whose roles name its subject, relation and object."""
     main: dict[str, str] = {}
     rest = []
     for role, text in pairs:
-        place = "relation" if role == "predicate" else role
-        if place in ("subject", "relation", "object"):
+        place = MAIN_ROLES.get(role)
+        if place is not None:
             if place in main:
                 raise InputError(f"two values for '{place}'; the main triple has one each")
             main[place] = text
@@ -117,9 +130,25 @@ def _pop_first(pairs: list[Qualifier], wanted: str) -> str:
 
 def _fact_of_sorted_roles(pairs: list[Qualifier]) -> Fact:
     """The fact of roles that mark no main triple."""
+    _refuse_part_of_triple({role for role, _ in pairs})
     if len(pairs) < 2:
         raise InputError(
             f"{len(pairs)} value(s), but a fact has 2 or more; add roles or drop the line"
         )
     (first, subject), (second, object_), *rest = sorted(pairs, key=lambda pair: pair[0])
     return Fact(subject, f"{first}/{second}", object_, tuple(rest))
+
+
+def _refuse_part_of_triple(roles: set[str]) -> None:
+    """Refuse roles that name some parts of a main triple, but not all three."""
+    named = [role for role in MAIN_ROLES if role in roles]
+    missing = [part for part in MAIN_COLUMNS if part not in {MAIN_ROLES[role] for role in named}]
+    if named:
+        raise InputError(
+            f"the main triple has {_join(named)} but no {_join(missing)}; add what is missing, or "
+            f"rename {_join(named)} if the roles do not name parts of a triple"
+        )
+
+
+def _join(roles: list[str]) -> str:
+    return " and ".join(f"'{role}'" for role in roles)

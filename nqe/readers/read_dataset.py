@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import stat
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -51,6 +52,8 @@ def read(
     first one), and `progress` receives how far reading is.
     """
     names = [str(source) for source in ([sources] if isinstance(sources, str | Path) else sources)]
+    for name in names:
+        _check_path(name)
     collector = RecordCollector(bad or BadLines())
     if limit is not None and limit < 1:
         raise InputError(f"a limit of {limit} facts; read 1 or more")
@@ -77,6 +80,19 @@ def read_labels(path: str, bad: BadLines | None = None) -> dict[str, Description
     if not collector.descriptions:
         raise InputError(f"{path}: no labels in it; write an id, a tab and a label on each line")
     return collector.descriptions
+
+
+def _check_path(name: str) -> None:
+    """Refuse a name that no file can have, and a folder that may not be listed."""
+    path = Path(name)
+    try:
+        if stat.S_ISDIR(path.stat().st_mode):
+            next(path.iterdir(), None)
+    except (FileNotFoundError, NotADirectoryError):
+        return  # opening it says so
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise InputError(f"{name!r:.100}: cannot be read ({reason}); check the path") from error
 
 
 def _check_alone(name: str, names: Sequence[str], format: str | None, limit: int | None) -> None:

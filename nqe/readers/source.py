@@ -27,6 +27,10 @@ if TYPE_CHECKING:
 CHUNK = 1 << 20
 # Bytes to look at when the format is detected.
 HEAD = 1 << 16
+# The most bytes that a line may have, so that a file without line ends is refused in time.
+LONGEST_LINE = 16 << 20
+# The most bytes that are held in memory for random access.
+LARGEST_IN_MEMORY = 512 << 20
 # Milliseconds to wait for a pipe before looking for Ctrl-C.
 PATIENCE = 200
 
@@ -53,8 +57,7 @@ class _PeekableBytes(io.RawIOBase):
 
     def __init__(self, file: Stream) -> None:
         self._file, self._peeked = file, b""
-        self._poll = select.poll()
-        self._poll.register(file, select.POLLIN)
+        self._wait = _make_wait(file)
 
     def readable(self) -> bool:
         """Always true."""
@@ -75,10 +78,29 @@ class _PeekableBytes(io.RawIOBase):
         return len(chunk)
 
     def _next(self, size: int) -> bytes:
-        # Ctrl-C just before a blocking read of a pipe would have no effect until data arrives.
-        while not self._poll.poll(PATIENCE):
+        chunk: bytes | None = None
+        while chunk is None:  # None if the pipe does not block and has no data yet
+            self._wait()
+            chunk = self._file.read(size)
+        return chunk
+
+
+def _make_wait(file: Stream) -> Callable[[], None]:
+    """What waits until a file can be read, and can be interrupted meanwhile.
+
+    Ctrl-C just before a blocking read of a pipe would have no effect until data arrives. Where the
+    system cannot wait for files (Windows), nothing waits, and the read itself blocks.
+    """
+    if not hasattr(select, "poll"):
+        return lambda: None
+    poll = select.poll()
+    poll.register(file, select.POLLIN)
+
+    def wait() -> None:
+        while not poll.poll(PATIENCE):
             pass
-        return self._file.read(size)
+
+    return wait
 
 
 @dataclass(eq=False)
@@ -96,10 +118,9 @@ class Source:
             raise InputError(f"{self.name}: no such file; check the path") from None
         except IsADirectoryError:
             raise InputError(f"{self.name}: a folder; name its files one by one") from None
-        except OSError as error:
-            raise InputError(
-                f"{self.name}: cannot be opened ({error.strerror}); check the path"
-            ) from error
+        except (OSError, ValueError) as error:
+            reason = error.strerror if isinstance(error, OSError) else error
+            raise InputError(f"{self.name}: cannot be opened ({reason}); check the path") from error
 
     def __enter__(self) -> Source:
         return self
@@ -119,26 +140,29 @@ class Source:
 
     @cached_property
     def head(self) -> bytes:
-        """The first bytes, at least one whole line, to detect the format from."""
-        head = self._read(HEAD)
-        while b"\n" not in head and (more := self._read(HEAD)):
-            head += more
-        return head.removeprefix(_BYTE_ORDER_MARK)
+        """The first bytes, to detect the format from: a whole line, unless it is too long."""
+        parts = [self._read(HEAD)]
+        size = len(parts[0])
+        while b"\n" not in parts[-1] and size <= LONGEST_LINE and (more := self._read(HEAD)):
+            parts.append(more)
+            size += len(more)
+        return b"".join(parts).removeprefix(_BYTE_ORDER_MARK)
 
     def head_lines(self) -> list[str]:
         """The first complete lines that are not empty, to detect the format from.
 
-        A first line that is not UTF-8 is an error; further such lines are left out here, and
-        `parse_lines` reports them.
+        A first line that is too long or not UTF-8 is an error; further such lines are left out
+        here, and `parse_lines` reports them.
         """
         lines = self.head.split(b"\n")
+        self._check_length(len(lines[0]), 1)
         more = len(lines) > 1 and len(self.head) >= HEAD - len(_BYTE_ORDER_MARK)
         complete = lines[:-1] if more else lines
-        filled = [(number, line) for number, line in enumerate(complete, start=1) if line.strip()]
-        texts = [_decode(line) for _, line in filled]
-        if texts and isinstance(texts[0], BadLine):
-            raise InputError(f"{self.name}:{filled[0][0]}: {texts[0].problem}")
-        return [text.strip("\r") for text in texts if isinstance(text, str)]
+        texts = [(number, _decode(line)) for number, line in enumerate(complete, start=1)]
+        filled = [(n, text) for n, text in texts if isinstance(text, BadLine) or text.strip()]
+        if filled and isinstance(filled[0][1], BadLine):
+            raise InputError(f"{self.name}:{filled[0][0]}: {filled[0][1].problem}")
+        return [text.strip("\r") for _, text in filled if isinstance(text, str)]
 
     def lines(self) -> Iterator[tuple[int, str]]:
         """The lines that are not empty, with their numbers from 1.
@@ -167,8 +191,18 @@ class Source:
 
     def open_seekable(self) -> str | io.BytesIO:
         """Input for random access: the file's path, or all bytes if it is compressed or a pipe."""
-        plain = isinstance(self._stream, io.BufferedReader)
-        return self.name if plain and self._is_file else io.BytesIO(b"".join(self._chunks()))
+        if isinstance(self._stream, io.BufferedReader) and self._is_file:
+            return self.name
+        content = io.BytesIO()
+        for chunk in self._chunks():
+            content.write(chunk)
+            if content.tell() > LARGEST_IN_MEMORY:
+                raise InputError(
+                    f"{self.name}: more than {LARGEST_IN_MEMORY >> 20} MB of Parquet in an "
+                    "archive or a pipe; save it as a plain file, and give that"
+                )
+        content.seek(0)
+        return content
 
     @cached_property
     def _is_file(self) -> bool:
@@ -201,6 +235,9 @@ class Source:
         """The lines that are not empty, with their numbers from 1."""
         number = 0
         for block in self._line_blocks():
+            if block.isspace():
+                number += block.count(b"\n") + 1
+                continue
             for line in _decode_lines(block):
                 number += 1
                 if isinstance(line, BadLine):
@@ -210,16 +247,29 @@ class Source:
 
     def _line_blocks(self) -> Iterator[bytes]:
         """The bytes in blocks of complete lines, each without its last line end."""
-        rest = b""
+        parts: list[bytes] = []  # of the line that the next chunk continues
+        size, number = 0, 1  # the bytes in those parts, and the number of that line
         for chunk in self._chunks():
-            block, found, rest_of_chunk = chunk.rpartition(b"\n")
-            if found:
-                yield rest + block
-                rest = rest_of_chunk
-            else:
-                rest += chunk
-        if rest:
-            yield rest
+            end = chunk.find(b"\n")
+            self._check_length(size + (end if end >= 0 else len(chunk)), number)
+            if end < 0:
+                parts.append(chunk)
+                size += len(chunk)
+                continue
+            block, _, rest = chunk.rpartition(b"\n")
+            yield b"".join((*parts, block))
+            parts, size = [rest], len(rest)
+            number += chunk.count(b"\n")
+        if size:
+            yield b"".join(parts)
+
+    def _check_length(self, size: int, number: int) -> None:
+        """Refuse a line of that many bytes if it is too long."""
+        if size > LONGEST_LINE:
+            raise InputError(
+                f"{self.name}:{number}: a line of more than {LONGEST_LINE >> 20} MB; "
+                "check that the file is text, or break the line"
+            )
 
 
 def _decode_lines(block: bytes) -> Iterable[str | BadLine]:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import io
 import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from datetime import date, time, timedelta
+from itertools import chain, islice
+from numbers import Number, Real
 from typing import Any
+from uuid import UUID
 
+import numpy as np
 import pyarrow as pa
 from pyarrow import parquet
 
@@ -22,6 +27,19 @@ from nqe.text_format import MAIN_COLUMNS, SEPARATOR_NAMES, split_cells
 PARQUET_MAGIC = re.compile(rb"PAR1[\x00-\x1f]")
 
 Pairs = list[tuple[str, Any]]
+
+# Values that become texts, besides those in lists.
+PLAIN_TYPES = (str, Number, date, time, timedelta, UUID)
+# What pyarrow raises for a damaged file, and for a value that Python has no type for.
+ARROW_ERRORS = (pa.ArrowException, OSError, ValueError, OverflowError)
+
+
+@dataclass(frozen=True)
+class UnreadableCell:
+    """A cell whose value Python has no type for: nanoseconds, the year 300,000, wrong UTF-8."""
+
+    reason: str
+
 
 OTHER_COLUMNS = (
     ("subject", "predicate", "object"),
@@ -85,7 +103,9 @@ class Layout:
         """The layout that a header describes."""
         main = columns.find(header)
         if main is None:
-            shown = ", ".join(header[:8]) + (", …" if len(header) > 8 else "")
+            shown = ", ".join(f"{name:.60}" for name in header[:8]) + (
+                ", …" if len(header) > 8 else ""
+            )
             raise InputError(
                 f"{source}:1: the header {shown} lacks {columns.subject}, "
                 f"{columns.relation} or {columns.object}; name the columns with "
@@ -142,13 +162,24 @@ def _split_header(line: str, separator: str, source: Source) -> list[str]:
 def _read_parquet(source: Source, columns: Columns) -> Records:
     """One fact per row, with the row's number in place of a line's."""
     try:
-        with parquet.ParquetFile(source.open_seekable()) as file:
+        with _open_parquet(source.open_seekable()) as file:
             layout = Layout.of(file.schema_arrow.names, columns, source.name)
             batches = (_list_rows(batch, layout) for batch in file.iter_batches())
             for number, row in enumerate(chain.from_iterable(batches), start=1):
                 yield number, _parse_parquet_row(row)
-    except (pa.ArrowException, OSError) as error:
+    except ARROW_ERRORS as error:
         raise InputError(f"{source.name}: damaged Parquet ({error}); get the file again") from error
+
+
+def _open_parquet(content: str | io.BytesIO) -> parquet.ParquetFile:
+    """Open a file so that a text that many rows share stays one text.
+
+    A long one, repeated for every row, would fill the memory from a file of a few kilobytes.
+    """
+    columns = parquet.read_metadata(content).schema
+    leaves = (columns.column(place) for place in range(len(columns)))
+    texts = [leaf.path for leaf in leaves if leaf.physical_type == "BYTE_ARRAY"]
+    return parquet.ParquetFile(content, read_dictionary=texts)
 
 
 def _parse_parquet_row(row: tuple[tuple[Any, ...], Pairs]) -> Record:
@@ -167,21 +198,50 @@ def _list_rows(batch: Any, layout: Layout) -> Iterator[tuple[tuple[Any, ...], Pa
     for place, name in layout.attributes:
         column = batch.column(place)
         filled = column.is_valid().to_numpy(zero_copy_only=False).nonzero()[0].tolist()
-        for row, cell in zip(filled, column.drop_null().to_pylist(), strict=True):
+        for row, cell in zip(filled, _list_cells(column.drop_null()), strict=True):
             pairs[row].append((name, cell))
-    main = zip(*(batch.column(place).to_pylist() for place in layout.main), strict=True)
+    main = zip(*(_list_cells(batch.column(place)) for place in layout.main), strict=True)
     return zip(main, pairs, strict=True)
+
+
+def _list_cells(column: Any) -> list[Any]:
+    """The values of a column; if Python has no type for one, they are converted one by one."""
+    if pa.types.is_dictionary(column.type):
+        used, places = np.unique(column.indices.drop_null().to_numpy(), return_inverse=True)
+        values = _list_cells(column.dictionary.take(pa.array(used)))
+        found = map(values.__getitem__, places.tolist())
+        return [next(found) if valid else None for valid in column.is_valid().to_pylist()]
+    if pa.types.is_list(column.type) and pa.types.is_dictionary(column.type.value_type):
+        inside = iter(_list_cells(column.flatten()))
+        lengths = column.value_lengths().to_pylist()
+        return [None if n is None else list(islice(inside, n)) for n in lengths]
+    try:
+        cells: list[Any] = column.to_pylist()
+    except ARROW_ERRORS:
+        return [_convert_cell(cell) for cell in column]
+    return cells
+
+
+def _convert_cell(cell: Any) -> Any:
+    try:
+        return cell.as_py()
+    except ARROW_ERRORS as error:
+        return UnreadableCell(f"{cell.type} that cannot be read ({error!s:.200})")
 
 
 def _list_texts(cell: Any) -> list[str]:
     """The values of a cell as texts: several if it is a list, none if it is empty."""
-    values = cell if isinstance(cell, list) else [cell]
-    if any(isinstance(value, dict | list | bytes) for value in values):
+    if type(cell) is str:  # nearly all of them
+        return [text] if (text := cell.strip()) else []
+    if isinstance(cell, UnreadableCell):
+        raise InputError(f"a cell holds a {cell.reason}; store it as text")
+    values = [one for one in (cell if isinstance(cell, list) else [cell]) if not _is_missing(one)]
+    if not all(isinstance(value, PLAIN_TYPES) for value in values):
         raise InputError(f"a cell holds {cell!r:.60}; give texts, numbers or lists of them")
-    texts = (str(value).strip() for value in values if not _is_missing(value))
+    texts = (str(value).strip() for value in values)
     return [text for text in texts if text]
 
 
 def _is_missing(value: Any) -> bool:
     # Some tools write "not a number" into empty cells.
-    return value is None or (isinstance(value, float) and math.isnan(value))
+    return value is None or (isinstance(value, Real) and math.isnan(value))

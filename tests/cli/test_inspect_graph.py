@@ -106,3 +106,13 @@ def test_an_output_that_cannot_show_a_letter_is_no_reason_to_fail(tmp_path: Path
     well(nqe("import", "-", "-o", "g.graph", cwd=tmp_path, given="漢,r,b\n".encode()))
     run = nqe("show", "g.graph", "b", cwd=tmp_path, env={"PYTHONIOENCODING": "ascii"})
     assert "\\u6f22\tr\tb" in well(run)
+
+
+def test_a_limit_beyond_every_machine_number_shows_everything(place: Path) -> None:
+    for command in (
+        ["find", "g.graph", "a"],
+        ["find", "g.graph", "alpah"],
+        ["show", "g.graph", "a"],
+    ):
+        out = well(nqe(*command, "--limit", str(2**63), cwd=place))
+        assert out == well(nqe(*command, "--limit", "1000", cwd=place))

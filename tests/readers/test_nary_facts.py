@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from nqe.errors import InputError
 from nqe.graph import Fact
+from nqe.readers import BadLines
 from nqe.readers.nary_facts import parse_json
 
 values = st.text("abc", min_size=1, max_size=2)
@@ -131,3 +132,44 @@ def test_a_wrong_line_of_json_is_reported(
 ) -> None:
     with pytest.raises(InputError, match=message):
         read_content(f'{{"a": "x", "b": "y"}}\n{line}\n')
+
+
+@pytest.mark.parametrize(
+    ("roles", "sentence"),
+    [
+        ({"subject": "a", "relation": "r"}, "has 'subject' and 'relation' but no 'object'; add"),
+        ({"predicate": "r", "object": "b"}, "has 'object' and 'predicate' but no 'subject'; add"),
+        ({"object": "a", "buyer": "b"}, "has 'object' but no 'subject' and 'relation'; add"),
+        ({"subject": [], "relation": "r", "object": "b"}, "but no 'subject'; add what is missing"),
+    ],
+)
+def test_a_main_triple_that_lacks_a_part_is_a_bad_line(roles: Any, sentence: str) -> None:
+    with pytest.raises(InputError, match=sentence):
+        parse_json(json.dumps(roles))
+
+
+def test_a_role_called_object_is_an_attribute_where_endings_mark_the_triple() -> None:
+    line = '{"P1_h": "a", "P1_t": "b", "object": "c"}'
+    assert parse_json(line) == Fact("a", "P1", "b", (("object", "c"),))
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["[" * 100_000 + "]" * 100_000, "[" * 900 + "]" * 900, "null", "[null]", "NaN", "1e999"],
+)
+def test_a_value_that_is_neither_text_nor_number_is_a_bad_line(value: str) -> None:
+    with pytest.raises(InputError, match=r"^(not JSON|role 'a' holds) "):
+        parse_json(f'{{"a": {value}, "b": "c"}}')
+
+
+def test_a_whole_number_is_read_digit_by_digit() -> None:
+    digits = "123" * 2_000
+    assert parse_json(f'{{"a": {digits}, "b": -7}}') == Fact(digits, "a/b", "-7")
+
+
+def test_a_lone_surrogate_is_a_bad_line_that_can_be_written(read_content: ReadContent) -> None:
+    bad = BadLines(skip=True)
+    content = '{"a": "b", "c": "d"}\n{"a": "\\ud800", "c": "d"}\n{"\\ud800": null}\n'
+    assert len(read_content(content, bad=bad).graph) == 1
+    assert bad.count == 2
+    assert "\\ud800" in bad.to_tsv().encode().decode()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import gzip
 import os
+import select
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -18,7 +19,7 @@ from hypothesis import strategies as st
 
 from nqe.errors import InputError
 from nqe.graph import Dataset, Fact
-from nqe.readers import BadLines, read
+from nqe.readers import FORMATS, BadLines, read, read_labels, source
 from nqe.readers.source import HEAD, Source
 
 
@@ -164,3 +165,92 @@ def test_a_path_below_a_file_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(InputError, match=r"cannot be opened \(Not a directory\); check the path"):
         read(tmp_path / "file" / "train.txt")
+
+
+def test_a_line_that_is_too_long_is_refused_with_its_number(
+    read_content: ReadContent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(source, "LONGEST_LINE", 3 << 20)
+    message = r"facts:3: a line of more than 3 MB; check that the file is text, or break the line"
+    longest = f"{'x' * ((3 << 20) - len(',r,b'))},r,b\n"
+    assert len(read_content(f"a,r,b\n{longest}c,r,d\n").graph) == 3
+    with pytest.raises(InputError, match=message):
+        read_content(f"a,r,b\n\ny{longest}c,r,d\n", bad=BadLines(skip=True))
+
+
+@pytest.mark.parametrize("format", [None, *FORMATS])
+def test_a_stream_of_zeros_that_never_ends_is_refused(format: str | None) -> None:
+    with pytest.raises(InputError, match=r"/dev/zero:1: a line of more than 16 MB; check"):
+        read("/dev/zero", format=format)
+    with pytest.raises(InputError, match=r"/dev/zero:1: a line of more than 16 MB; check"):
+        read_labels("/dev/zero")
+
+
+@compressed
+def test_an_archive_of_zeros_is_refused_before_it_is_decompressed_whole(
+    read_content: ReadContent, compress: Callable[[bytes], bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(source, "LONGEST_LINE", 1 << 20)
+    with pytest.raises(InputError, match="facts:1: a line of more than 1 MB"):
+        read_content(compress(bytes(8 << 20)))
+    with pytest.raises(InputError, match="facts:2: a line of more than 1 MB"):
+        read_content(compress(b"a,r,b\n" + bytes(8 << 20)))
+
+
+def test_a_compressed_parquet_file_has_a_limit(
+    read_content: ReadContent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(source, "LARGEST_IN_MEMORY", 2 << 20)
+    message = "facts: more than 2 MB of Parquet in an archive or a pipe; save it as a plain file"
+    with pytest.raises(InputError, match=message):
+        read_content(gzip.compress(b"PAR1\x15\x00" + bytes(8 << 20)))
+
+
+def test_empty_lines_are_counted_without_being_decoded(
+    read_content: ReadContent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    decoded: list[int] = []
+    decode = source._decode
+    monkeypatch.setattr(source, "_decode", lambda b: (decoded.append(len(b)), decode(b))[1])
+    content = gzip.compress(b"a,r,b\n" + b"\n" * (8 << 20) + b"a,r\n")
+    with pytest.raises(InputError, match=rf"facts:{2 + (8 << 20)}: 2 part\(s\)"):
+        read_content(content)
+    assert sum(decoded) < 3 << 20
+
+
+def test_a_beginning_of_empty_lines_is_not_called_an_empty_file(read_content: ReadContent) -> None:
+    content = "\n" * HEAD + "a,r,b\n"
+    with pytest.raises(InputError, match="facts:1: the first 64 KB are empty lines; remove them"):
+        read_content(content)
+    assert len(read_content(content, format="statements").graph) == 1
+
+
+def test_of_long_bad_lines_only_the_beginning_and_the_end_are_kept(
+    read_content: ReadContent,
+) -> None:
+    bad = BadLines(skip=True)
+    long = "x" * (1 << 20)
+    read_content(f"a,r,b\nc,r,{long}\x07\nc,r,d,{long}\n", bad=bad)
+    assert bad.count == 2
+    assert len(bad.to_tsv()) < 10_000
+    assert all(line.problem.endswith(("rename it", "drop the pair")) for _, line in bad.kept)
+
+
+@pytest.mark.parametrize("name", ["x" * 300, "a\0b"])
+def test_a_name_that_no_file_can_have_is_reported(name: str) -> None:
+    with pytest.raises(InputError, match=r"cannot be read .*; check the path"):
+        read(name)
+    with pytest.raises(InputError, match=r"cannot be opened .*; check the path"):
+        read_labels(name)
+
+
+def test_a_pipe_is_read_where_the_system_cannot_wait_for_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, many: Dataset
+) -> None:
+    monkeypatch.delattr(select, "poll")
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    writer = threading.Thread(target=lambda: path.write_bytes(MANY))
+    writer.start()
+    assert read(path) == many
+    writer.join()

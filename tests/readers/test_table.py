@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import io
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,8 @@ from pyarrow import parquet
 
 from nqe.errors import InputError
 from nqe.graph import Fact
-from nqe.readers import BadLines, Columns, read
+from nqe.readers import BadLines, Columns, read, table
+from nqe.readers.source import Source
 
 EXPECTED = {Fact("a", "r", "b", (("since", "1999"),)), Fact("c", "r", "d", (("until", "2001"),))}
 ROWS = [
@@ -175,3 +178,97 @@ def test_names_that_other_tools_use_are_known_as_a_header(header: str, tmp_path:
     file = tmp_path / "edges.csv"
     file.write_text(f"{header},since\na,knows,b,1999\n")
     assert list(read(file).graph) == [Fact("a", "knows", "b", (("since", "1999"),))]
+
+
+def _wrong_text() -> pa.Array:
+    ends = pa.array([0, 1, 2], pa.int32()).buffers()[1]
+    return pa.Array.from_buffers(pa.string(), 2, [None, ends, pa.py_buffer(b"\xffx")])
+
+
+# Columns whose first cell is not a text, and whose second one is.
+HOSTILE_COLUMNS: dict[str, tuple[pa.Array, str | None]] = {
+    "nanoseconds": (pa.array([1, 1_000], pa.timestamp("ns")), "1970-01-01 00:00:00.000001"),
+    "a far time": (pa.array([2**61, 1_000], pa.timestamp("ms")), "1970-01-01 00:00:01"),
+    "a far date": (pa.array([2**30, 0], pa.date32()), "1970-01-01"),
+    "a short duration": (pa.array([1, 1_000], pa.duration("ns")), "0:00:00.000001"),
+    "a list of nanoseconds": (
+        pa.array([[1], [1_000]], pa.list_(pa.timestamp("ns"))),
+        "1970-01-01 00:00:00.000001",
+    ),
+    "wrong UTF-8": (_wrong_text(), "x"),
+    "bytes": (pa.array([b"x", None]), None),
+    "a list of lists": (pa.array([[["x"]], None]), None),
+    "a struct": (pa.array([{"x": 1}, None]), None),
+    "a map": (pa.array([[("x", 1)], None], pa.map_(pa.string(), pa.int8())), None),
+}
+
+
+@pytest.mark.parametrize(("column", "text"), HOSTILE_COLUMNS.values(), ids=HOSTILE_COLUMNS)
+def test_a_parquet_cell_that_is_no_text_is_a_bad_line(
+    read_content: ReadContent, column: pa.Array, text: str | None
+) -> None:
+    names = {"subject": ["a", "c"], "relation": ["r", "r"], "object": ["b", "d"]}
+    content = parquet_bytes(pa.table(names | {"q": column}))
+    with pytest.raises(
+        InputError, match=r"facts:1: a cell holds .*; (give texts|store it as text)"
+    ):
+        read_content(content)
+    bad = BadLines(skip=True)
+    expected = Fact("c", "r", "d", (("q", text),) if text else ())
+    assert set(read_content(content, bad=bad).graph) == {expected}
+    assert bad.count == 1
+
+
+@pytest.mark.parametrize(
+    ("column", "text"),
+    [
+        (pa.array(["x"]).dictionary_encode(), "x"),
+        (pa.array([Decimal("1.10")]), "1.10"),
+        (pa.array([1.5], pa.float16()), "1.5"),
+        (pa.array([float("nan")], pa.float16()), None),
+        (pa.nulls(1), None),
+        (pa.array([[None, "x"]]), "x"),
+    ],
+)
+def test_unusual_types_of_parquet_are_texts(
+    read_content: ReadContent, column: pa.Array, text: str | None
+) -> None:
+    names = {"subject": ["a"], "relation": ["r"], "object": ["b"]}
+    [fact] = read_content(parquet_bytes(pa.table(names | {"q": column}))).graph
+    assert fact.qualifiers == ((("q", text),) if text else ())
+
+
+def test_parquet_columns_of_one_name_are_values_of_one_attribute(read_content: ReadContent) -> None:
+    columns = [pa.array([cell]) for cell in "arbxy"]
+    names = ["subject", "relation", "object", "q", "q"]
+    [fact] = read_content(parquet_bytes(pa.Table.from_arrays(columns, names=names))).graph
+    assert fact == Fact("a", "r", "b", (("q", "x"), ("q", "y")))
+
+
+def test_a_limit_beyond_every_machine_number_reads_everything(read_content: ReadContent) -> None:
+    assert len(read_content("a,r,b\nc,r,d\n", limit=2**63).graph) == 2
+
+
+@pytest.mark.parametrize("column", [pa.array(["xyz"] * 9), pa.array([["xyz"]] * 9)])
+def test_a_text_that_many_rows_of_parquet_share_is_held_once(
+    tmp_path: Path, column: pa.Array
+) -> None:
+    """A long one would fill the memory from a file of a few kilobytes."""
+    names = {"subject": list("abcdefghi"), "relation": ["r"] * 9, "object": ["o"] * 9}
+    (tmp_path / "facts").write_bytes(parquet_bytes(pa.table(names | {"q": column})))
+    with Source(str(tmp_path / "facts")) as source:
+        facts = [record for _, record in table.read(source) if isinstance(record, Fact)]
+    assert [fact.qualifiers for fact in facts] == [(("q", "xyz"),)] * 9
+    assert len({id(fact.qualifiers[0][1]) for fact in facts}) == 1
+
+
+def test_lists_of_texts_and_nothing_are_read_in_their_rows(read_content: ReadContent) -> None:
+    lists = [["x", "y"], None, [], [None, "x"], ["z"]]
+    names = {"subject": list("abcde"), "relation": ["r"] * 5, "object": ["o", "p", "o", "o", "p"]}
+    content = parquet_bytes(pa.table(names | {"q": lists}))
+    expected = {
+        Fact(subject, "r", object_, tuple(("q", value) for value in values or () if value))
+        for subject, object_, values in zip(names["subject"], names["object"], lists, strict=True)
+    }
+    assert set(read_content(content).graph) == expected
+    assert set(read_content(gzip.compress(content)).graph) == expected

@@ -23,6 +23,7 @@ from nqe.graph.vocabulary import Vocabulary
 from nqe.query.plan import Plan
 from nqe.query.shapes import Shape, parse_shape
 from nqe.query.step_table import StepTable
+from nqe.readers.source import Source
 from nqe.sampling.exchange.nqe_json_query import (
     VARIABLE,
     Malformed,
@@ -68,7 +69,7 @@ def _check_tokens(path: Path) -> None:
     """Refuse a file that is not a vocabulary: one token per line, perhaps a tab and its number."""
     tokens = set()
     for number, line in _lines(path):
-        token, *rest = line.decode("utf-8", "replace").rstrip("\r\n").split("\t")
+        token, *rest = line.split("\t")
         if len(rest) > 1 or not all(one.strip().isdecimal() for one in rest):
             raise InputError(f"{path}:{number}: not a token and its number; remove what is extra")
         tokens.add(token)
@@ -77,14 +78,10 @@ def _check_tokens(path: Path) -> None:
             raise InputError(f"{path}: the token {token} is missing; is this an NQE vocabulary?")
 
 
-def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
+def _lines(path: Path) -> Iterator[tuple[int, str]]:
     """Yield the lines that are not empty, with their numbers."""
-    try:
-        with path.open("rb") as file:
-            yield from ((n, line) for n, line in enumerate(file, start=1) if line.strip())
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise InputError(f"{path}: cannot be read ({reason}); check the path") from error
+    with Source(str(path)) as source:
+        yield from source.lines()
 
 
 def _read_file(path: Path, vocabulary: Vocabulary) -> QueryTable:
@@ -103,14 +100,22 @@ def _read_file(path: Path, vocabulary: Vocabulary) -> QueryTable:
     return _build_table(path.parent.name, plans, Ragged.of(easy), Ragged.of(hard))
 
 
-def _parse_line(line: bytes) -> list[Any]:
+def _parse_line(line: str) -> list[Any]:
     try:
-        queries = json.loads(line)
+        queries = json.loads(line, object_pairs_hook=_refuse_repeated_keys)
     except (ValueError, RecursionError) as error:
         raise Malformed(f"not JSON ({error}); write one object {{id: query}} per line") from error
     if not isinstance(queries, dict):
         raise Malformed("not an object; write one object {id: query} per line")
     return list(queries.values())
+
+
+def _refuse_repeated_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object; of equal keys, the json module would keep only the last."""
+    members = dict(pairs)
+    if len(members) < len(pairs):
+        raise ValueError("a key stands twice")
+    return members
 
 
 def _build_table(folder: str, plans: list[Plan], easy: Ragged, hard: Ragged) -> QueryTable:

@@ -64,7 +64,7 @@ def _number(names: Names, token: Any, where: str) -> int:
     number = names.number(token) if isinstance(token, str) else None
     if number is None:
         raise Malformed(
-            f"{where} has {token!r}, which is no {names.kind} of the graph; "
+            f"{where} has {token!r:.100}, which is no {names.kind} of the graph; "
             "read the queries with the graph they were made from"
         )
     return number
@@ -124,7 +124,7 @@ class _QueryReader:
             return self.read_variable(inputs[0])
         if word not in LOGICS or (len(inputs) == 1) != (word == "not"):
             raise Malformed(
-                f"{where} is '{word}' with {len(inputs)} variables; "
+                f"{where} is {word!r:.100} with {len(inputs)} variables; "
                 "'direct' and 'not' take one, 'and' and 'or' take more"
             )
         steps = tuple(map(self.read_variable, inputs))
@@ -136,7 +136,7 @@ class _QueryReader:
         for number in numbers:
             if not isinstance(number, int) or not 0 <= number < 2 * len(self.pairs):
                 raise Malformed(
-                    f"{where} uses the unknown variable {number!r}; "
+                    f"{where} uses the unknown variable {number!r:.100}; "
                     f"variables are 0 to {2 * len(self.pairs) - 1}"
                 )
             if number >= before:
@@ -185,7 +185,7 @@ def _read_positions(
     for place in (asked, *filled):
         if not isinstance(place, int) or place not in variables:
             raise Malformed(
-                f"{where} has a variable at position {place!r}, which has no '{VARIABLE}'; "
+                f"{where} has a variable at position {place!r:.100}, which has no '{VARIABLE}'; "
                 "entities are at even positions from 0"
             )
     if len({asked, *filled}) != 1 + input_count or len(variables) != 1 + input_count:

@@ -140,4 +140,9 @@ def _read_answers(
         return every, [()] * len(keys)
     if every is None or hard is None:
         return None, hard
-    return [set(a).difference(h) for a, h in zip(every, hard, strict=True)], hard
+    try:
+        return [set(a).difference(h) for a, h in zip(every, hard, strict=True)], hard
+    except TypeError as error:
+        raise InputError(
+            f"{folder}: answers to {split} queries of {shape} are not numbers; download it again"
+        ) from error

@@ -1,17 +1,24 @@
 """Loads pickles from other programs without running code: built-in containers and values only.
 
-A malicious file can still end the process, as tuples nested a million deep overflow CPython's
-stack, but it cannot run code.
+What a pickle would build is measured before it is loaded, and a file that would grow out of all
+proportion is refused; see pickle_limits.py.
 """
 
 from __future__ import annotations
 
+import io
+import os
 import pickle
+import stat
 from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
 from nqe.errors import InputError
+from nqe.sampling.exchange.pickle_limits import TooLarge, check_growth
+
+# The largest file that is read. The published ones have up to some hundred megabytes.
+LARGEST_FILE = 2 << 30
 
 # Everything that a pickle may call: built-in types only, as a pickle cannot change those.
 # Python 2, and protocols up to 2, call their module __builtin__.
@@ -44,8 +51,11 @@ class _Unpickler(pickle.Unpickler):
 def load(path: Path) -> Any:
     """Load a pickle; texts of Python 2 are read as latin-1."""
     try:
-        with path.open("rb") as file:
-            return _Unpickler(file, encoding="latin-1").load()
+        content = _read(path)
+        check_growth(content)
+        return _Unpickler(io.BytesIO(content), encoding="latin-1").load()
+    except InputError:
+        raise
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise InputError(f"{path}: cannot be read ({reason}); check the path") from error
@@ -54,10 +64,25 @@ def load(path: Path) -> Any:
             f"{path}: the pickle asks for {error}, which is not a built-in container and could "
             "run code; nothing was run; convert the file to plain dicts, lists and sets"
         ) from error
+    except TooLarge as error:
+        raise InputError(
+            f"{path}: the pickle would grow too large ({error}); check where it comes from"
+        ) from error
     except Exception as error:  # wrong bytes make the unpickler raise anything
         raise InputError(
             f"{path}: not a complete pickle ({_reason(error)}); download or copy the file again"
         ) from error
+
+
+def _read(path: Path) -> bytes:
+    """The bytes of a file of limited size; a device may never end."""
+    with path.open("rb") as file:
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode) or status.st_size > LARGEST_FILE:
+            raise InputError(
+                f"{path}: not a file of at most {LARGEST_FILE >> 30} GB; check where it comes from"
+            )
+        return file.read(status.st_size)
 
 
 def _reason(error: Exception) -> str:

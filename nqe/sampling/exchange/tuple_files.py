@@ -13,7 +13,13 @@ from nqe.errors import InputError
 from nqe.graph.builder import check_id
 from nqe.graph.vocabulary import Names, Vocabulary
 from nqe.sampling.exchange import safe_pickle
-from nqe.sampling.exchange.tuple_structures import MalformedTuple, NestedTuple, Numbers, Structure
+from nqe.sampling.exchange.tuple_structures import (
+    MalformedTuple,
+    NestedTuple,
+    Numbers,
+    Structure,
+    show,
+)
 
 REVERSE = "_reverse"
 Answers = Sequence[Collection[int]]
@@ -68,7 +74,7 @@ def look_up_answers(
     for query in queries:
         entities = answers.get(query)
         if not isinstance(entities, set | frozenset | list | tuple):
-            raise InputError(f"{path}: no answers to {query!r:.100}; download the files again")
+            raise InputError(f"{path}: no answers to {show(query)}; download the files again")
         found.append(entities)
     return found
 

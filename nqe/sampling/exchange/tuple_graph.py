@@ -14,8 +14,9 @@ from nqe.graph.dataset import Dataset
 from nqe.graph.fact_columns import Facts
 from nqe.graph.pattern import SUBJECT
 from nqe.graph.ragged import Ragged
+from nqe.readers.source import Source
 from nqe.sampling.exchange.tuple_files import TupleFolder
-from nqe.sampling.exchange.tuple_structures import Numbers
+from nqe.sampling.exchange.tuple_structures import LARGEST, Numbers
 from nqe.sampling.query_table import QueryTable
 
 # Which answers to one-hop queries are facts of a split. An easy answer to a test query may be a
@@ -100,17 +101,19 @@ def _forward(triples: Integers, numbers: Numbers) -> tuple[Integers, Integers, I
 
 def _read(path: Path, numbers: Numbers) -> Integers:
     """Read lines of three numbers: head, relation, tail."""
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: cannot be read ({error}); check the file") from error
     limits = (len(numbers.entity), len(numbers.relation), len(numbers.entity))
     rows = []
-    for number, line in enumerate(lines, start=1):
-        cells = line.split()
-        if len(cells) != 3 or not all(map(str.isdecimal, cells)):
-            raise InputError(f"{path}:{number}: not three numbers; write head, relation, tail")
-        rows.append(list(map(int, cells)))
-        if not all(cell < limit for cell, limit in zip(rows[-1], limits, strict=True)):
-            raise InputError(f"{path}:{number}: a number has no name; add it to the id files")
+    with Source(str(path)) as source:
+        for number, line in source.lines():
+            cells = line.split()
+            if len(cells) != 3 or not all(map(str.isdecimal, cells)):
+                raise InputError(f"{path}:{number}: not three numbers; write head, relation, tail")
+            rows.append(list(map(_parse_number, cells)))
+            if not all(cell < limit for cell, limit in zip(rows[-1], limits, strict=True)):
+                raise InputError(f"{path}:{number}: a number has no name; add it to the id files")
     return np.array(rows, dtype=np.int64).reshape(-1, 3)
+
+
+def _parse_number(cell: str) -> int:
+    """The number of a cell; a large one for any that Python has too many digits to convert."""
+    return int(cell) if len(cell) < len(str(LARGEST)) else LARGEST

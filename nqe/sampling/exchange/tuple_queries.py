@@ -115,7 +115,10 @@ def _convert_answers(group: StructureQueries, answers: Answers, content: TupleFo
     lengths = np.fromiter((len(one) for one in answers), np.int64, len(answers))
     entities = list(chain.from_iterable(answers))
     entity = content.numbers.entity
-    numbers = np.array(entities, dtype=None if entities else np.int64)
+    try:
+        numbers = np.array(entities, dtype=None if entities else np.int64)
+    except (ValueError, TypeError, OverflowError):
+        numbers = np.array(["not numbers"])
     if numbers.dtype != np.int64 or not np.all((numbers >= 0) & (numbers < len(entity))):
         raise InputError(
             f"{group.path}: an answer to one of its queries is not the number of an entity; "

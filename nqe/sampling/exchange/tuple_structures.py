@@ -29,6 +29,14 @@ LARGEST = 2**62
 """Larger numbers occur in no file, and would not fit into an array."""
 
 
+def show(value: Any) -> str:
+    """The beginning of a value from a file, for messages."""
+    try:
+        return repr(value)[:100]
+    except (ValueError, RecursionError):  # a number of thousands of digits
+        return f"a {type(value).__name__} that is too large to show"
+
+
 class MalformedTuple(Exception):
     """A structure without a meaning, or a query that does not have its structure."""
 
@@ -55,7 +63,7 @@ class Structure:
         """Parse a structure."""
         letters = tuple(_leaves(form))
         if not isinstance(form, tuple) or not set(letters) <= {"e", "r", "n", "u"}:
-            raise MalformedTuple(f"the structure {form!r:.100} has letters besides e, r, n and u")
+            raise MalformedTuple(f"the structure {show(form)} has letters besides e, r, n and u")
         builder = PlanBuilder()
         _add_steps(form, builder, count())
         return cls(form, letters, builder.finish())
@@ -80,9 +88,7 @@ class Structure:
             wrong = np.flatnonzero((matrix[:, place] < low) | (matrix[:, place] >= high))
             if len(wrong):
                 query, number = queries[wrong[0]], matrix[wrong[0], place]
-                raise MalformedTuple(
-                    f"the query {query!r:.100} has {number} in place of '{letter}'"
-                )
+                raise MalformedTuple(f"the query {show(query)} has {number} in place of '{letter}'")
 
     def build_plans(self, matrix: Integers, numbers: Numbers) -> StepTable:
         """Build the plans of all queries."""
@@ -118,7 +124,7 @@ def _columns(form: NestedTuple, queries: Sequence[NestedTuple]) -> Iterator[Inte
         return
     for query in queries:
         if type(query) is not tuple or len(query) != len(form):
-            raise MalformedTuple(f"{query!r:.100} does not have the structure {form!r:.100}")
+            raise MalformedTuple(f"{show(query)} does not have the structure {show(form)}")
     columns = zip(*queries, strict=True) if queries else iter([()] * len(form))
     for part, column in zip(form, columns, strict=True):
         yield from _columns(part, column)
@@ -127,7 +133,7 @@ def _columns(form: NestedTuple, queries: Sequence[NestedTuple]) -> Iterator[Inte
 def _whole_numbers(column: Sequence[Any]) -> Integers:
     for number in column:
         if type(number) is not int or abs(number) > LARGEST:
-            raise MalformedTuple(f"a query has {number!r:.100} in place of a number")
+            raise MalformedTuple(f"a query has {show(number)} in place of a number")
     return np.array(column, dtype=np.int64)
 
 
@@ -148,7 +154,7 @@ def _add_steps(form: NestedTuple, builder: PlanBuilder, places: Iterator[int]) -
             inputs = tuple(_add_steps(part, builder, places) for part in form)
             return builder.add_connective(Op.AND, "x", inputs)
         case _:
-            raise MalformedTuple(f"the structure {form!r:.100} has no meaning")
+            raise MalformedTuple(f"the structure {show(form)} has no meaning")
 
 
 def _add_chain(

@@ -277,6 +277,8 @@ def test_an_error_in_a_query_is_reported_with_its_line(
         ('{"0": 3}', "a query is not an object; write"),
         ('{"0": {}}', "a query is not an object; write"),
         ("[" * 100_000, "not JSON"),
+        ('{"0": 1, "0": 2}', r"not JSON \(a key stands twice\)"),
+        (f'{{"0": {"9" * 5_000}}}', "not JSON"),
     ],
 )
 def test_a_line_without_a_query_is_an_error(tmp_path: Path, line: str, message: str) -> None:
@@ -285,7 +287,7 @@ def test_a_line_without_a_query_is_an_error(tmp_path: Path, line: str, message: 
 
 
 def test_a_folder_without_vocabulary_or_tasks_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"vocab\.txt: cannot be read"):
+    with pytest.raises(InputError, match=r"vocab\.txt: no such file; check the path"):
         read_nqe_json(tmp_path, VOCABULARY)
     (tmp_path / "vocab.txt").write_text("[PAD]\t0\n[MASK]\tone\n")
     with pytest.raises(InputError, match=r"vocab\.txt:2: not a token and its number"):

@@ -19,6 +19,7 @@ from nqe.graph.ragged import Ragged
 from nqe.query import execute
 from nqe.query.shapes import SHAPES, parse_shape
 from nqe.query.step_table import StepTable
+from nqe.readers.source import LONGEST_LINE
 from nqe.sampling import Walker
 from nqe.sampling.exchange import add_missing_links, read_tuple_queries, safe_pickle, write_betae
 from nqe.sampling.exchange.tuple_structures import MalformedTuple, Structure
@@ -258,6 +259,11 @@ def contents(table: QueryTable) -> set[tuple[Any, ...]]:
     }
 
 
+def nest(depth: int) -> Any:
+    """A tuple of that depth."""
+    return (nest(depth - 1),) if depth else 1
+
+
 class TestBetaE:
     @settings(max_examples=30)
     @given(st.integers(0, 30), st.sampled_from(["open", "closed"]))
@@ -350,3 +356,45 @@ class TestBetaE:
             (folder / "valid.txt").write_text(f"0\t0\t0\n{line}\n")
             with pytest.raises(InputError, match=rf"valid\.txt:2: {reason}"):
                 read_tuple_queries(folder)
+
+    @pytest.mark.parametrize(
+        ("change", "message"),
+        [
+            ({"train-queries": {(): set()}}, r"the structure \(\) has no meaning"),
+            ({"train-queries": {((),): set()}}, "the structure .* has no meaning"),
+            ({"train-queries": {nest(200): set()}}, "would grow too large .*100 deep"),
+            ({"train-queries": {ONE: {nest(200)}}}, "would grow too large .*100 deep"),
+            ({"train-queries": {nest(90): {nest(90)}}}, "has letters besides e, r, n and u"),
+            ({"train-queries": {ONE: {(10**5_000, (0,))}}}, "no answers to a tuple that is too"),
+            ({"train-queries": {ONE: 7}}, "the queries of a structure are not a set"),
+            ({"train-queries": {ONE: {(0, (0,)), "x"}}}, "queries of one structure differ"),
+            ({"train-answers": {(0, (0,)): [10**5_000]}}, "is not the number of an entity"),
+            ({"train-answers": {(0, (0,)): [[1], 2]}}, "is not the number of an entity"),
+            ({"train-answers": {(0, (0,)): None}}, "no answers to"),
+            ({"id2ent": {0: None, 1: "b"}}, "not a dict of entity ids by numbers from 0"),
+            ({"id2ent": {0: "\ud800", 1: "b"}}, "entity id .* has a line break"),
+        ],
+    )
+    def test_hostile_content_is_an_error(
+        self, tmp_path: Path, change: dict[str, Any], message: str
+    ) -> None:
+        files: dict[str, Any] = {
+            "id2ent": {0: "a", 1: "b"},
+            "id2rel": {0: "r"},
+            "train-queries": {ONE: {(0, (0,))}},
+            "train-answers": {(0, (0,)): {1}},
+        }
+        assert len(read_tuple_queries(write_pickles(tmp_path / "good", files))[0].graph) == 1
+        with pytest.raises(InputError, match=message):
+            read_tuple_queries(write_pickles(tmp_path / "bad", files | change))
+
+    def test_triples_with_too_many_digits_or_of_zeros_are_an_error(self, tmp_path: Path) -> None:
+        dataset = small_dataset(1)
+        table = table_of(dataset, "train", ("1p",), "open")
+        write_betae(dataset, {"train": table}, tmp_path / "out")
+        (tmp_path / "out" / "train.txt").write_text(f"0\t0\t{'9' * 5_000}\n")
+        with pytest.raises(InputError, match=r"train\.txt:1: a number has no name"):
+            read_tuple_queries(tmp_path / "out")
+        (tmp_path / "out" / "train.txt").write_bytes(bytes(LONGEST_LINE + 1))
+        with pytest.raises(InputError, match=r"train\.txt:1: a line of more than 16 MB"):
+            read_tuple_queries(tmp_path / "out")
