@@ -14,9 +14,8 @@ from nqe.graph.fact import Fact
 from nqe.graph.fact_columns import Facts, concatenate
 from nqe.graph.fingerprint import compute_fingerprint
 from nqe.graph.graph import Graph
+from nqe.graph.splits import SPLITS
 from nqe.graph.vocabulary import Description, Vocabulary
-
-SPLITS = ("train", "valid", "test")
 
 
 @dataclass(frozen=True, eq=False)

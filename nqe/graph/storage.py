@@ -14,6 +14,7 @@ from nqe.errors import StorageError
 from nqe.folders import FolderKind
 from nqe.graph.arrays import Integers
 from nqe.graph.fact_columns import Facts
+from nqe.graph.splits import check_splits
 from nqe.graph.vocabulary import Names, Vocabulary
 
 KIND = FolderKind("nqe-graph", 1, "graph folder", "nqe import", "import the graph again")
@@ -55,6 +56,7 @@ def load(folder: Path) -> tuple[Vocabulary, dict[str, Facts]]:
     """Read a folder that `save` wrote."""
     manifest = KIND.read_manifest(folder)
     try:
+        check_splits(manifest.get("splits"))
         entities = _read_names("entity", folder / "entities.parquet")
         relations = _read_names("relation", folder / "relations.parquet")
         splits = {name: _read_facts(folder / f"{name}.parquet") for name in manifest["splits"]}

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nqe.errors import InputError
-from nqe.graph.dataset import SPLITS, Dataset
+from nqe.graph.dataset import Dataset
+from nqe.graph.splits import SPLITS
 from nqe.graph.storage import is_saved
 from nqe.graph.vocabulary import Description
 from nqe.progress import NoProgress, Progress

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 from nqe.errors import NqeError
-from nqe.graph.dataset import SPLITS, Dataset
+from nqe.graph.dataset import Dataset
+from nqe.graph.splits import SPLITS
 from nqe.progress import NoProgress, Progress
 from nqe.query.shapes import SHAPES, parse_shape
 from nqe.sampling.collector import Collector

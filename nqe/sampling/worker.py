@@ -7,7 +7,8 @@ from typing import cast
 
 import numpy as np
 
-from nqe.graph.dataset import SPLITS, Dataset
+from nqe.graph.dataset import Dataset
+from nqe.graph.splits import SPLITS
 from nqe.query.shapes import parse_shape
 from nqe.sampling.block_sampler import Block, BlockSampler
 from nqe.sampling.random_walk import Draw, Match, Walker

@@ -17,8 +17,8 @@ import numpy as np
 from nqe.errors import InputError, QueryError, StorageError, choose
 from nqe.files import new_folder
 from nqe.graph.arrays import Integers
-from nqe.graph.dataset import SPLITS
 from nqe.graph.ragged import Ragged
+from nqe.graph.splits import SPLITS
 from nqe.graph.vocabulary import Vocabulary
 from nqe.query.plan import Plan
 from nqe.query.shapes import Shape, parse_shape

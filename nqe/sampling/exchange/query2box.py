@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from nqe.errors import InputError
-from nqe.graph.dataset import SPLITS
+from nqe.graph.splits import SPLITS
 from nqe.sampling.exchange import safe_pickle
 from nqe.sampling.exchange.tuple_files import (
     Answers,

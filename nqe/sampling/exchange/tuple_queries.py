@@ -20,8 +20,9 @@ from pathlib import Path
 import numpy as np
 
 from nqe.errors import InputError
-from nqe.graph.dataset import SPLITS, Dataset
+from nqe.graph.dataset import Dataset
 from nqe.graph.ragged import Ragged, offsets
+from nqe.graph.splits import SPLITS
 from nqe.query.exact_batch import run_table
 from nqe.sampling.exchange.betae import read_betae
 from nqe.sampling.exchange.query2box import read_query2box
