@@ -223,11 +223,14 @@ def import_(
     """
     from nqe.sampling import QuerySet, save_queries
     from nqe.sampling.exchange import read_nqe_json, read_tuple_queries
+    from nqe.sampling.storage import check_output
 
+    check_output(output)
     if (Path(source) / "tasks").is_dir():
         dataset = open_dataset(graph)
         tables = read_nqe_json(Path(source), dataset.vocabulary)
     else:
+        _check_graph_output(graph, output)
         dataset, tables = read_tuple_queries(Path(source))
         dataset.save(graph)
         printing.say(f"{graph}: {dataset!r}")
@@ -264,6 +267,16 @@ def export(
     else:
         raise NqeError(f"unknown form '{form}'; choose one of nqe-json, betae")
     printing.note(f"{output}: written")
+
+
+def _check_graph_output(graph: str, output: str) -> None:
+    """Refuse a graph that could not be written, or that lies in the folder of the query set."""
+    from nqe.graph.storage import check_output
+
+    check_output(Path(graph))
+    one, other = Path(graph).resolve(), Path(output).resolve()
+    if one.is_relative_to(other) or other.is_relative_to(one):
+        raise NqeError(f"{output}: not apart from the graph {graph}; choose two other folders")
 
 
 def _open_graph_of(queries: str, graph: str | None) -> Dataset:

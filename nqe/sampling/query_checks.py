@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from pathlib import Path
+
 import numpy as np
 
-from nqe.errors import QueryError
+from nqe.errors import InputError, QueryError
 from nqe.graph.arrays import Booleans, Integers
 from nqe.graph.entity_set import sorted_contains
 from nqe.graph.ragged import Ragged, ranges
+from nqe.graph.vocabulary import Vocabulary
 from nqe.query.plan import Op
 from nqe.query.shapes import Shape, parse_shape
 from nqe.query.step_checks import check_steps
@@ -32,6 +36,17 @@ def check_queries(table: QueryTable, entity_count: int, relation_count: int) -> 
     _check_disjoint(table, entity_count)
     _check_missing(table)
     _check_counts(table, entity_count)
+
+
+def check_imported(
+    source: str | Path, tables: Mapping[str, QueryTable], vocabulary: Vocabulary
+) -> None:
+    """Refuse imported queries that could not be loaded again."""
+    for split, table in tables.items():
+        try:
+            check_queries(table, len(vocabulary.entities), len(vocabulary.relations))
+        except ValueError as error:
+            raise InputError(f"{source}: {split} queries: {error}; correct the files") from error
 
 
 def _check_lengths(table: QueryTable) -> None:

@@ -120,8 +120,10 @@ def load_queries(folder: str | Path, split: str) -> QueryTable:
 
 def _check_numbers(table: QueryTable, manifest: dict[str, Any]) -> None:
     """Refuse numbers that the graph does not have; the manifest says how many it has."""
-    counts = (manifest.get(name) or UNKNOWN_COUNT for name in ("entities", "relations"))
-    check_queries(table, *counts)
+    entities, relations = (manifest.get(name, UNKNOWN_COUNT) for name in ("entities", "relations"))
+    if not isinstance(entities, int) or not isinstance(relations, int):
+        raise ValueError("the manifest does not say how many entities and relations there are")
+    check_queries(table, entities, relations)
 
 
 def check_fingerprint(folder: str | Path, fingerprint: str) -> None:
