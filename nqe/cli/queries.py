@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,6 +13,7 @@ from nqe.answering.open_graph import open_dataset
 from nqe.cli import printing
 from nqe.cli.options import GraphArgument, JsonOption
 from nqe.errors import NqeError
+from nqe.settings import MAX_WORKERS
 
 if TYPE_CHECKING:
     from nqe.graph import Dataset
@@ -88,7 +90,12 @@ def sample(
     ] = None,
     workers: Annotated[
         int | None,
-        typer.Option("--workers", min=1, help="The number of processes; all cores by default."),
+        typer.Option(
+            "--workers",
+            min=1,
+            max=MAX_WORKERS,
+            help="The number of processes; all cores by default.",
+        ),
     ] = None,
 ) -> None:
     """Sample queries with their answers from a graph (Python: nqe.sample).
@@ -274,7 +281,7 @@ def _check_graph_output(graph: str, output: str) -> None:
     from nqe.graph.storage import check_output
 
     check_output(Path(graph))
-    one, other = Path(graph).resolve(), Path(output).resolve()
+    one, other = (Path(os.path.realpath(place)) for place in (graph, output))
     if one.is_relative_to(other) or other.is_relative_to(one):
         raise NqeError(f"{output}: not apart from the graph {graph}; choose two other folders")
 
