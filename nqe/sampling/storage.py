@@ -84,10 +84,46 @@ def read_manifest(folder: str | Path) -> dict[str, Any]:
     """Read the manifest of a query set and check its format."""
     manifest = KIND.read_manifest(Path(folder))
     try:
-        check_splits(manifest.get("splits"))
+        _check_manifest(manifest)
     except ValueError as error:
         raise StorageError(f"{folder}: damaged ({error}); sample the queries again") from error
     return manifest
+
+
+def _check_manifest(manifest: dict[str, Any]) -> None:
+    """Refuse entries of another type than those that `_manifest` makes."""
+    check_splits(manifest.get("splits"))
+    splits = manifest["splits"].values()
+    for name, fits in (
+        ("fingerprint", isinstance(manifest.get("fingerprint"), str)),
+        ("dataset", isinstance(manifest.get("dataset"), str | None)),
+        ("settings", _are_settings(manifest.get("settings"))),
+        ("queries", all(_are_counts(one.get("queries"), 0) for one in splits)),
+        ("shapes", all(_are_counts(one.get("shapes"), 1) for one in splits)),
+        ("refused", _are_counts(manifest.get("refused"), 3)),
+        ("formulas_also_in_training", _are_counts(manifest.get("formulas_also_in_training"), 1)),
+    ):
+        if not fits:
+            raise ValueError(f"'{name}' in the manifest is missing or of another type")
+
+
+def _are_counts(value: Any, depth: int) -> bool:
+    """Whether a value is a number, or a dict of numbers, or a dict of such dicts, and so on."""
+    if not depth:
+        return isinstance(value, int)
+    return isinstance(value, dict) and all(_are_counts(one, depth - 1) for one in value.values())
+
+
+def _are_settings(value: Any) -> bool:
+    """Whether a value is None, or a dict of texts, whole numbers and lists of texts."""
+    if value is None:
+        return True
+    return isinstance(value, dict) and all(
+        all(isinstance(text, str) for text in one)
+        if isinstance(one, list)
+        else isinstance(one, str | int | None)
+        for one in value.values()
+    )
 
 
 def digest_of(folder: str | Path) -> str:

@@ -17,6 +17,7 @@ from helpers import files, nqe, told
 
 from nqe import demo_dataset
 from nqe.errors import InputError, NqeError, StorageError
+from nqe.evaluation.query_selection import QuerySelection
 from nqe.graph import Dataset
 from nqe.graph.ragged import Ragged
 from nqe.query.drawing import draw_text
@@ -24,7 +25,7 @@ from nqe.query.exact_batch import run_table
 from nqe.sampling import QuerySet, QueryTable, sample, save_queries
 from nqe.sampling.exchange import read_nqe_json, read_tuple_queries, write_betae, write_nqe_json
 from nqe.sampling.query_checks import check_queries
-from nqe.sampling.query_statistics import count_split
+from nqe.sampling.query_statistics import count_queries, count_split
 from nqe.sampling.storage import _arrow, _table, read_manifest
 from nqe.settings import SamplingSettings
 
@@ -186,15 +187,32 @@ def test_no_shape_becomes_a_path(sampled: QuerySet, tmp_path: Path) -> None:
 
 def test_unknown_splits_in_a_manifest_are_refused(folder: Path, tmp_path: Path) -> None:
     shutil.copytree(folder, tmp_path / "q")
-    ATLAS.save(tmp_path / "g")
-    for place, command in (("q", ("queries", "stats", "q")), ("g", ("stats", "g"))):
+    Dataset.of({"train": list(ATLAS.graph)[:5]}).save(tmp_path / "g")
+    for place, load in (("q", read_manifest), ("g", Dataset.load)):
         path = tmp_path / place / "manifest.json"
         manifest = json.loads(path.read_text())
         for splits in (manifest["splits"] | {"../train": {}}, ["train"], None, {"train": 1}):
             path.write_text(json.dumps(manifest | {"splits": splits}))
-            assert told(nqe(*command, cwd=tmp_path)).startswith(place)
-    with pytest.raises(StorageError, match="damaged"):
-        read_manifest(tmp_path / "q")
+            with pytest.raises(StorageError, match="damaged"):
+                load(tmp_path / place)
+
+
+def test_a_changed_entry_of_a_manifest_is_refused_or_works(folder: Path, tmp_path: Path) -> None:
+    shutil.copytree(folder, tmp_path / "q")
+    path = tmp_path / "q" / "manifest.json"
+    text, random, refused = path.read_text(), Random(13), 0
+    for _ in range(200):
+        manifest = json.loads(text)
+        # Half of the changes are at the top, where most readers look.
+        keys = [(key,) for key in manifest] if random.random() < 0.5 else list(places(manifest))
+        value = random.choice([None, -1, 2**70, 1.5, "x", "\0", [], {}, {"x": 1}, [[1]], True])
+        path.write_text(json.dumps(change(manifest, random.choice(keys), value)))
+        try:
+            count_queries(tmp_path / "q")
+            assert QuerySelection(str(tmp_path / "q"), "valid").describe()
+        except NqeError:
+            refused += 1
+    assert refused > 20
 
 
 def test_what_could_not_be_loaded_again_is_not_imported(tmp_path: Path) -> None:
