@@ -56,21 +56,41 @@ def _run() -> int | str | None:
     except BrokenPipeError:
         _drop_output()
         return PIPE_CLOSED
-    except OSError as error:
-        if error.filename is not None:
+    except (MemoryError, RuntimeError) as error:
+        if not _is_out_of_memory(error):
             raise
-        _drop_output()
-        _print_error(f"standard output: {explain_os_error(error)}")
+        _print_error("the memory does not suffice; ask for less, or use a larger machine")
+    except OSError as error:
+        if error.filename is None:
+            _drop_output()
+            _print_error(f"standard output: {explain_os_error(error)}")
+        else:
+            _print_error(_explain_path(error))
     return BAD_INPUT
+
+
+def _explain_path(error: OSError) -> str:
+    """Say what is wrong with a path that no command could use, such as one that is too long."""
+    path = os.fsdecode(error.filename) if isinstance(error.filename, bytes) else error.filename
+    reason = (error.strerror or str(error)).lower()
+    return f"{path!s:.200}: cannot be used ({reason}); check the path"
+
+
+def _is_out_of_memory(error: BaseException) -> bool:
+    """Whether memory ran out; PyTorch has no kind of error of its own for it on a CPU."""
+    return isinstance(error, MemoryError) or "can't allocate memory" in str(error)
 
 
 def _call() -> int | str | None:
     """Parse the arguments, call the command, and return its exit code."""
     from nqe.cli.app import app
+    from nqe.errors import NqeError
 
     if isinstance(sys.stdout, io.TextIOWrapper):
         # Escape characters that the terminal cannot show instead of failing.
         sys.stdout.reconfigure(errors="backslashreplace")
+    if any("\0" in word for word in sys.argv):
+        raise NqeError("an argument has a NUL character, which no path may have; remove it")
     try:
         app(prog_name="nqe")
     except SystemExit as stop:

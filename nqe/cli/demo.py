@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nqe.cli import printing
+from nqe.errors import NqeError
 
 if TYPE_CHECKING:
     from nqe.graph import Dataset, Graph
 
+QUERIES, RUN_ENDING = ".queries", ".demo.run"
+"""How the names of the query set and of the RUN end, beside the graph."""
 ENTITY = "Romansh"
 
 QUESTIONS = (
@@ -57,7 +60,7 @@ def demo(
         str, typer.Option("-o", "--output", help="The graph folder to write.")
     ] = "atlas.graph",
     seconds: Annotated[
-        float, typer.Option("--seconds", min=1, help="How long to train a model.")
+        float, typer.Option("--seconds", min=1, max=86_400, help="How long to train a model.")
     ] = 45.0,
 ) -> None:
     """Build the embedded graph, ask it questions, and train a model that predicts what it lacks.
@@ -69,6 +72,7 @@ def demo(
     from nqe.graph.entity_facts import collect_entity_facts
     from nqe.graph.statistics import compute_statistics
 
+    _check_outputs(output)
     dataset = demo_dataset()
     dataset.save(output)
     printing.note(f"atlas, a graph of the world, is now in {output}")
@@ -83,13 +87,26 @@ def demo(
     printing.note(f"Now ask your own: {_program_name()} shell {output}")
 
 
+def _check_outputs(output: str) -> None:
+    """Refuse a graph without a name, and outputs that hold other files, before any is written."""
+    from nqe.graph import storage as graphs
+    from nqe.run_folders import RUN
+    from nqe.sampling import storage as queries
+
+    if not Path(output).name:
+        raise NqeError(f"{output}: has no name; write one such as atlas.graph")
+    graphs.check_output(Path(output))
+    queries.check_output(Path(output).with_suffix(QUERIES))
+    RUN.check_output(Path(output).with_suffix(RUN_ENDING))
+
+
 def _sample(dataset: Dataset, output: str) -> None:
     """Sample a small benchmark from the graph, and show one of its queries."""
     from nqe.cli.queries import show_queries
     from nqe.sampling import sample, save_queries
     from nqe.settings import SamplingSettings
 
-    place = str(Path(output).with_suffix(".queries"))
+    place = str(Path(output).with_suffix(QUERIES))
     printing.heading("A benchmark of logical queries, sampled from the graph")
     queries = sample(dataset, SamplingSettings(train=20, valid=5, test=5), workers=1)
     save_queries(queries, place, output)
@@ -107,7 +124,7 @@ def _train(dataset: Dataset, output: str, seconds: float) -> None:
     from nqe.model import EmbeddingRunner, load
     from nqe.settings import ModelSettings, RunSettings, TrainSettings
 
-    place = Path(output).with_suffix(".demo.run")
+    place = Path(output).with_suffix(RUN_ENDING)
     printing.heading("A model that predicts what the graph lacks")
     shutil.rmtree(place, ignore_errors=True)
     # Smaller than the defaults, which suit graphs with a hundred times as many facts.

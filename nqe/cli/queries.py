@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,6 +13,7 @@ from nqe.answering.open_graph import open_dataset
 from nqe.cli import printing
 from nqe.cli.options import GraphArgument, JsonOption
 from nqe.errors import NqeError
+from nqe.settings import MAX_WORKERS
 
 if TYPE_CHECKING:
     from nqe.graph import Dataset
@@ -88,7 +90,12 @@ def sample(
     ] = None,
     workers: Annotated[
         int | None,
-        typer.Option("--workers", min=1, help="The number of processes; all cores by default."),
+        typer.Option(
+            "--workers",
+            min=1,
+            max=MAX_WORKERS,
+            help="The number of processes; all cores by default.",
+        ),
     ] = None,
 ) -> None:
     """Sample queries with their answers from a graph (Python: nqe.sample).
@@ -223,11 +230,14 @@ def import_(
     """
     from nqe.sampling import QuerySet, save_queries
     from nqe.sampling.exchange import read_nqe_json, read_tuple_queries
+    from nqe.sampling.storage import check_output
 
+    check_output(output)
     if (Path(source) / "tasks").is_dir():
         dataset = open_dataset(graph)
         tables = read_nqe_json(Path(source), dataset.vocabulary)
     else:
+        _check_graph_output(graph, output)
         dataset, tables = read_tuple_queries(Path(source))
         dataset.save(graph)
         printing.say(f"{graph}: {dataset!r}")
@@ -264,6 +274,16 @@ def export(
     else:
         raise NqeError(f"unknown form '{form}'; choose one of nqe-json, betae")
     printing.note(f"{output}: written")
+
+
+def _check_graph_output(graph: str, output: str) -> None:
+    """Refuse a graph that could not be written, or that lies in the folder of the query set."""
+    from nqe.graph.storage import check_output
+
+    check_output(Path(graph))
+    one, other = (Path(os.path.realpath(place)) for place in (graph, output))
+    if one.is_relative_to(other) or other.is_relative_to(one):
+        raise NqeError(f"{output}: not apart from the graph {graph}; choose two other folders")
 
 
 def _open_graph_of(queries: str, graph: str | None) -> Dataset:

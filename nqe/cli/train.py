@@ -102,14 +102,14 @@ def _read_settings(
     if config:
         settings = read_settings(config, settings)
     for text in assignments:
-        settings = build_run_settings(parse_assignment(text), f"--set {text}", settings)
+        settings = build_run_settings(parse_assignment(text), f"--set {text:.100}", settings)
     return settings
 
 
 def _parse_minutes(text: str) -> float:
     found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)([smh])", text.strip())
     if found is None or not float(found[1]):
-        raise NqeError(f"--time-budget {text}: not a time; write one such as 90m, 30s or 1.5h")
+        raise NqeError(f"--time-budget {text:.100}: not a time; write one such as 90m, 30s or 1.5h")
     return float(found[1]) * _MINUTES_PER_UNIT[found[2]]
 
 

@@ -17,7 +17,7 @@ from nqe.graph.arrays import Integers
 from nqe.graph.fact_columns import Facts
 from nqe.graph.fingerprint import compute_fingerprint
 from nqe.graph.ragged import offsets
-from nqe.graph.splits import SPLITS
+from nqe.graph.splits import SPLITS, check_splits
 from nqe.graph.vocabulary import Names, Vocabulary
 
 _ENTITIES, _RELATIONS = "entities.parquet", "relations.parquet"
@@ -126,9 +126,7 @@ def _make_manifest(
 
 
 def _list_splits(manifest: Mapping[str, Any]) -> list[str]:
-    unknown = manifest["splits"].keys() - set(SPLITS)
-    if unknown:
-        raise ValueError(f"there is no split {min(unknown)!r}")
+    check_splits(manifest["splits"])
     return [name for name in SPLITS if name in manifest["splits"]]
 
 

@@ -142,7 +142,7 @@ class Names:
     def find_nearest(self, text: str, count: int) -> list[int]:
         """Numbers of at most `count` names whose spelling is nearest to the text."""
         texts, numbers = self._spellings
-        count = min(count, len(self))  # a larger one may not fit into a machine's number
+        count = min(count, len(texts))  # islice takes no number of 2^63 or more
         found = find_nearest_words(text.replace("_", " "), texts, 4 * count)
         return list(islice(dict.fromkeys(numbers[i] for i in found), count))
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from itertools import accumulate
 from typing import assert_never
 
 from nqe.errors import QueryError
@@ -17,6 +18,7 @@ from nqe.query.algebra import (
     Operator,
     Projection,
 )
+from nqe.query.formula import MAX_DEPTH
 
 # The paper's Figure 4. P is a projection; its brackets hold the shapes of what fills its slots.
 SHAPES = {
@@ -80,9 +82,11 @@ def parse_shape(text: str) -> Shape:
     """The shape that a name (`2in`) or a tree (`And(P(P()), Not(P()))`) stands for."""
     tree = SHAPES.get(text.strip(), text)
     tokens = re.findall(r"\w+|[(),]|\S", tree)
-    shape, rest = _parse(tokens, text)
-    if rest:
-        raise _misread(text, f"'{rest[0]}' is left over")
+    _check_depth(tokens)
+    tokens.reverse()
+    shape = _parse(tokens, text)
+    if tokens:
+        raise _misread(text, f"'{tokens[-1]}' is left over")
     return shape
 
 
@@ -113,30 +117,37 @@ def _names() -> dict[Shape, str]:
     return {parse_shape(name).sorted(): name for name in SHAPES}
 
 
-def _parse(tokens: list[str], text: str) -> tuple[Shape, list[str]]:
-    if not tokens or tokens[0] not in _FAN_IN:
-        found = f"'{tokens[0]}' is none of {', '.join(_FAN_IN)}" if tokens else "it ends too early"
+def _check_depth(tokens: list[str]) -> None:
+    steps = ({"(": 1, ")": -1}.get(token, 0) for token in tokens)
+    if max(accumulate(steps), default=0) > MAX_DEPTH:
+        raise QueryError(f"the shape is nested more than {MAX_DEPTH} deep; make it smaller")
+
+
+def _parse(tokens: list[str], text: str) -> Shape:
+    """Remove the tokens of one shape from the end of a list in reverse, and return the shape."""
+    if not tokens or tokens[-1] not in _FAN_IN:
+        found = f"'{tokens[-1]}' is none of {', '.join(_FAN_IN)}" if tokens else "it ends too early"
         raise _misread(text, found)
-    word, rest = tokens[0], tokens[1:]
+    word = tokens.pop()
     inputs: list[Shape] = []
-    if rest[:1] != ["("]:
+    if tokens[-1:] != ["("]:
         raise _misread(text, f"no '(' after {word}")
-    rest = rest[1:]
-    while rest[:1] != [")"]:
-        one, rest = _parse(rest, text)
-        inputs.append(one)
-        if rest[:1] == [","]:
-            rest = rest[1:]
-        elif rest[:1] != [")"]:
+    tokens.pop()
+    while tokens[-1:] != [")"]:
+        inputs.append(_parse(tokens, text))
+        if tokens[-1:] == [","]:
+            tokens.pop()
+        elif tokens[-1:] != [")"]:
             raise _misread(text, "a bracket is not closed")
+    tokens.pop()
     least, most = _FAN_IN[word]
     if len(inputs) < least or (most is not None and len(inputs) > most):
         raise _misread(text, f"{word} does not take {len(inputs)} input(s)")
-    return Shape(word, tuple(inputs)), rest[1:]
+    return Shape(word, tuple(inputs))
 
 
 def _misread(text: str, what: str) -> QueryError:
     return QueryError(
-        f"shape '{text}' not understood: {what}; write one of {', '.join(SHAPES)} "
+        f"shape '{text:.200}' not understood: {what:.200}; write one of {', '.join(SHAPES)} "
         "or a tree such as And(P(P()), Not(P()))"
     )

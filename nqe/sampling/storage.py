@@ -17,8 +17,6 @@ A file has one row per query, with these columns:
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from io import BufferedReader
@@ -30,14 +28,15 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import parquet
 
+from nqe.documents import compute_digest
 from nqe.errors import NqeError, StorageError
 from nqe.folders import FolderKind, OpenFolder
 from nqe.graph.arrays import Integers
-from nqe.graph.pattern import Kind
 from nqe.graph.ragged import Ragged, offsets
-from nqe.graph.splits import SPLITS
-from nqe.query.plan import Op
+from nqe.graph.splits import SPLITS, check_splits
+from nqe.query.step_checks import check_stored_steps
 from nqe.query.step_table import SLOT_COLUMNS, STEP_COLUMNS, StepTable
+from nqe.sampling.query_checks import check_queries
 from nqe.sampling.query_table import QueryTable, concatenate, empty
 from nqe.sampling.sampler import QuerySet
 from nqe.settings import SLOTS
@@ -100,13 +99,51 @@ def check_output(folder: str | Path) -> None:
 
 def read_manifest(folder: str | Path) -> dict[str, Any]:
     """Read the manifest of a query set and check its format."""
-    return KIND.read_manifest(Path(folder))
+    manifest = KIND.read_manifest(Path(folder))
+    try:
+        _check_manifest(manifest)
+    except ValueError as error:
+        raise StorageError(f"{folder}: damaged ({error}); sample the queries again") from error
+    return manifest
+
+
+def _check_manifest(manifest: dict[str, Any]) -> None:
+    """Refuse nested entries of another type than those that `_manifest` makes."""
+    check_splits(manifest.get("splits"))
+    splits = manifest["splits"].values()
+    for name, fits in (
+        ("settings", _are_settings(manifest.get("settings"))),
+        ("queries", all(_are_counts(one.get("queries"), 0) for one in splits)),
+        ("shapes", all(_are_counts(one.get("shapes"), 1) for one in splits)),
+        ("refused", _are_counts(manifest.get("refused"), 3)),
+        ("formulas_also_in_training", _are_counts(manifest.get("formulas_also_in_training"), 1)),
+    ):
+        if not fits:
+            raise ValueError(f"'{name}' in the manifest is missing or of another type")
+
+
+def _are_counts(value: Any, depth: int) -> bool:
+    """Whether a value is a number, or a dict of numbers, or a dict of such dicts, and so on."""
+    if not depth:
+        return isinstance(value, int)
+    return isinstance(value, dict) and all(_are_counts(one, depth - 1) for one in value.values())
+
+
+def _are_settings(value: Any) -> bool:
+    """Whether a value is None, or a dict of texts, whole numbers and lists of texts."""
+    if value is None:
+        return True
+    return isinstance(value, dict) and all(
+        all(isinstance(text, str) for text in one)
+        if isinstance(one, list)
+        else isinstance(one, str | int | None)
+        for one in value.values()
+    )
 
 
 def digest_of(folder: str | Path) -> str:
     """Compute a hash of the manifest, which identifies a query set wherever it is."""
-    text = json.dumps(read_manifest(folder), sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()
+    return compute_digest(read_manifest(folder))
 
 
 def read_queries(folder: str | Path, split: str) -> Iterator[QueryTable]:
@@ -115,9 +152,11 @@ def read_queries(folder: str | Path, split: str) -> Iterator[QueryTable]:
         opened, stream = KIND.read(Path(folder), lambda one: _open_split(one, split, stack))
         try:
             file = parquet.ParquetFile(stream)
+            if file.metadata.num_rows != opened.manifest["splits"][split]["queries"]:
+                raise ValueError("the manifest tells of another number of queries")
             for group in range(file.num_row_groups):
                 table = _table(file.read_row_group(group).combine_chunks())
-                _check_numbers(table)
+                check_queries(table, opened.manifest["entities"], opened.manifest["relations"])
                 yield table
         except (OSError, pa.ArrowException, LookupError, TypeError, ValueError) as error:
             raise StorageError(
@@ -139,19 +178,6 @@ def _open_split(
 def load_queries(folder: str | Path, split: str) -> QueryTable:
     """Load all queries of a split."""
     return concatenate(read_queries(folder, split))
-
-
-def _check_numbers(table: QueryTable) -> None:
-    """Refuse negative numbers of entities and relations; the graph is needed to check the rest."""
-    plans = table.plans
-    for what, numbers in (
-        ("relation", plans.relation[plans.op == Op.PROJECTION]),
-        ("entity", plans.filler[plans.kind == Kind.KNOWN]),
-        ("entity", table.easy.values),
-        ("entity", table.hard.values),
-    ):
-        if len(numbers) and numbers.min() < 0:
-            raise ValueError(f"{what} number {numbers.min()} is negative")
 
 
 def check_fingerprint(folder: str | Path, fingerprint: str) -> None:
@@ -236,12 +262,12 @@ def _table(arrow: Any) -> QueryTable:
     if not len(arrow):
         return empty()
     return QueryTable(
-        tuple(arrow.column("shape").to_pylist()),
+        _texts(arrow, "shape"),
         _plans(arrow),
-        _ragged(arrow, "easy"),
-        _ragged(arrow, "hard"),
-        _ragged(arrow, "missing"),
-        _integers(arrow.column("answer_count").chunk(0)),
+        _ragged(arrow, "easy", pa.int32()),
+        _ragged(arrow, "hard", pa.int32()),
+        _ragged(arrow, "missing", pa.int16()),
+        _integers(_column(arrow, "answer_count", pa.int32())),
     )
 
 
@@ -250,24 +276,45 @@ def _plans(arrow: Any) -> StepTable:
     plan_start, steps = _fields(arrow, "steps", _STEP)
     slot_offset, slots = _fields(arrow, "slots", _SLOT)
     plan_of_slot = np.repeat(np.arange(len(slot_offset) - 1), np.diff(slot_offset))
-    step = slots.pop("step") + plan_start[plan_of_slot]
-    slot_start = offsets(np.bincount(step, minlength=int(plan_start[-1])))
-    return StepTable.of_local(plan_start, slot_start=slot_start, **steps, **slots)
+    local_step = slots.pop("step")
+    check_stored_steps(plan_start, steps["parent"], plan_of_slot, local_step)
+    slot_counts = np.bincount(local_step + plan_start[plan_of_slot], minlength=int(plan_start[-1]))
+    return StepTable.of_local(plan_start, slot_start=offsets(slot_counts), **steps, **slots)
+
+
+def _texts(arrow: Any, name: str) -> tuple[str, ...]:
+    """Return a column of texts, which may be stored as a dictionary of them."""
+    column = arrow.column(name).cast(pa.string())
+    if column.null_count:
+        raise ValueError(f"the column {name} has gaps")
+    return tuple(column.to_pylist())
 
 
 def _fields(arrow: Any, name: str, kind: Any) -> tuple[Integers, dict[str, Integers]]:
     """Return where each row of a column of structs starts, and the fields by name."""
-    column = arrow.column(name).chunk(0)
+    column = _column(arrow, name, pa.list_(kind))
     values = column.flatten()
+    if values.null_count:
+        raise ValueError(f"the column {name} has gaps")
     fields = {one.name: _integers(values.field(place)) for place, one in enumerate(kind)}
     return offsets(_integers(column.value_lengths())), fields
 
 
-def _ragged(arrow: Any, name: str) -> Ragged:
-    column = arrow.column(name).chunk(0)
+def _ragged(arrow: Any, name: str, kind: Any) -> Ragged:
+    column = _column(arrow, name, pa.list_(kind))
     return Ragged(offsets(_integers(column.value_lengths())), _integers(column.flatten()))
 
 
+def _column(arrow: Any, name: str, kind: Any) -> Any:
+    """Return a column of the type that it was written with."""
+    column = arrow.column(name).chunk(0)
+    if column.type != kind:
+        raise ValueError(f"the column {name} has the type {column.type!s:.60}")
+    return column
+
+
 def _integers(array: Any) -> Integers:
+    if array.null_count:
+        raise ValueError("a column has gaps")
     numbers: Integers = array.to_numpy(zero_copy_only=False).astype(np.int64)
     return numbers

@@ -8,6 +8,8 @@ from nqe.errors import NqeError
 from nqe.settings.values import check_above, check_at_least, check_choice, check_fraction
 
 HETEROGENEITIES = ("dual", "node", "edge")
+MOST = {"width": 65_536, "layers": 1_000, "heads": 65_536, "feed_forward": 1_000_000}
+"""The largest sizes of a model: far more than is useful, but no mistyped number is tried."""
 
 
 @dataclass(frozen=True)
@@ -41,8 +43,8 @@ class ModelSettings:
 
     def __post_init__(self) -> None:
         check_choice("model.heterogeneity", self.heterogeneity, HETEROGENEITIES)
-        for name in ("width", "layers", "heads", "feed_forward"):
-            check_at_least(f"model.{name}", getattr(self, name), 1)
+        for name, most in MOST.items():
+            check_at_least(f"model.{name}", getattr(self, name), 1, most)
         for name in ("temperature", "steepness"):
             check_above(f"model.{name}", getattr(self, name), 0)
         check_fraction("model.dropout", self.dropout, below_one=True)

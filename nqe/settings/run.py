@@ -15,6 +15,9 @@ from nqe.settings.model import ModelSettings
 from nqe.settings.training import TrainSettings
 from nqe.settings.values import convert, to_json
 
+MAX_FILE = 1_000_000
+"""The most bytes that a file of settings may have."""
+
 
 @dataclass(frozen=True)
 class RunSettings:
@@ -75,10 +78,14 @@ def change_section(settings: Any, section: str, given: Any, where: str) -> Any:
 def read_settings(path: str | Path, base: RunSettings | None = None) -> RunSettings:
     """The settings of a TOML file with the sections [model] and [train]."""
     try:
-        given = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+        with Path(path).open("rb") as file:
+            content = file.read(MAX_FILE + 1)
+        if len(content) > MAX_FILE:
+            raise NqeError(f"{path}: more than {MAX_FILE:,} bytes; name a TOML file of settings")
+        given = tomllib.loads(content.decode("utf-8"))
     except FileNotFoundError:
         raise NqeError(f"{path}: no such file; name a TOML file of settings") from None
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise NqeError(f"{path}: not a TOML file ({error}); see the training guide") from error
     return build_run_settings(given, str(path), base)
 
@@ -89,10 +96,11 @@ def parse_assignment(text: str) -> dict[str, dict[str, Any]]:
     section, dot, key = name.strip().partition(".")
     if not (equals and dot and section and key):
         raise NqeError(
-            f"--set {text}: no section and value; write section.name=value, as train.rate=1e-3"
+            f"--set {text:.100}: no section and value; write section.name=value, as train.rate=1e-3"
         )
     try:
         parsed = tomllib.loads(f"value = {value.strip()}")["value"]
-    except tomllib.TOMLDecodeError:
+    except (ValueError, RecursionError):
+        # Not TOML, or a number of thousands of digits; the type of the setting decides.
         parsed = value.strip()
     return {section: {key: parsed}}

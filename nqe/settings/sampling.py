@@ -53,6 +53,7 @@ class SamplingSettings:
                 check_at_least(name, getattr(self, name), 0)
         for name in ("max_answers", "train_answers"):
             check_at_least(name, getattr(self, name), 1)
+        check_at_least("seed", self.seed, 0)
 
     def to_json(self) -> dict[str, Any]:
         """The settings as JSON data."""

@@ -11,6 +11,8 @@ TARGETS = ("all", "one")
 LOSSES = ("full", "sampled")
 OPTIMIZERS = ("adam", "adamw")
 DECAYS = ("linear", "cosine", "none")
+MAX_WORKERS = 1_024
+"""The most processes that sample queries at once."""
 DEVICES = ("auto", "cpu", "cuda")
 
 
@@ -105,8 +107,9 @@ class TrainSettings:
             check_fraction(f"train.{name}", getattr(self, name))
         for name in ("smoothing", "average"):
             check_fraction(f"train.{name}", getattr(self, name), below_one=True)
-        for name in ("batch", "candidates", "epochs", "valid_queries", "workers"):
+        for name in ("batch", "candidates", "epochs", "valid_queries"):
             check_at_least(f"train.{name}", getattr(self, name), 1)
+        check_at_least("train.workers", self.workers, 1, MAX_WORKERS)
         for name in ("steps", "evaluate_steps", "patience", "save_steps"):
             if getattr(self, name) is not None:
                 check_at_least(f"train.{name}", getattr(self, name), 1)

@@ -9,30 +9,43 @@ from typing import Any
 
 from nqe.errors import NqeError
 
+LARGEST = 2**63 - 1
+"""The largest number that a setting may have; arrays, tensors and seeds hold no larger ones."""
 
-def check_at_least(name: str, value: float, least: float) -> None:
-    """Refuse a value below the least one, and infinity."""
-    if not least <= value < math.inf:
-        raise NqeError(f"setting {name} is {value}; it must be {least} or more")
+
+def check_at_least(name: str, value: float, least: float, most: float = LARGEST) -> None:
+    """Refuse a value below the least one or above the most, and not a number."""
+    if not least <= value <= most:
+        limit = f"at most {most:,}" if value > most else f"{least} or more"
+        raise NqeError(f"setting {name} is {describe(value)}; it must be {limit}")
 
 
 def check_above(name: str, value: float, limit: float) -> None:
     """Refuse a value that is not above the limit, and infinity."""
     if not limit < value < math.inf:
-        raise NqeError(f"setting {name} is {value}; it must be more than {limit}")
+        raise NqeError(f"setting {name} is {describe(value)}; it must be more than {limit}")
 
 
 def check_fraction(name: str, value: float, *, below_one: bool = False) -> None:
     """Refuse a value that is not from 0 to 1, or not below 1 if it must be."""
     if not 0 <= value <= 1 or (value == 1 and below_one):
         allowed = "from 0 to below 1" if below_one else "from 0 to 1"
-        raise NqeError(f"setting {name} is {value}; it must be a fraction {allowed}")
+        raise NqeError(f"setting {name} is {describe(value)}; it must be a fraction {allowed}")
 
 
 def check_choice(name: str, value: str, allowed: Sequence[str]) -> None:
     """Refuse a value that is not one of the allowed ones."""
     if value not in allowed:
-        raise NqeError(f"setting {name} is '{value}'; choose one of {', '.join(allowed)}")
+        raise NqeError(f"setting {name} is '{value:.100}'; choose one of {', '.join(allowed)}")
+
+
+def describe(value: Any) -> str:
+    """A value as an error message shows it; a long one is cut."""
+    try:
+        text = repr(value)
+    except ValueError:  # Python writes no integers of thousands of digits.
+        return "a number of thousands of digits"
+    return text if len(text) <= 100 else text[:99] + "…"
 
 
 def convert(name: str, value: Any, kind: str, where: str) -> Any:
@@ -41,8 +54,11 @@ def convert(name: str, value: Any, kind: str, where: str) -> Any:
         return None
     accepted, to_type, wanted = _TYPES[kind.removesuffix(" | None")]
     if not isinstance(value, accepted) or (isinstance(value, bool) and bool not in accepted):
-        raise NqeError(f"{where}: setting {name} is {value!r}; give {wanted}")
-    return to_type(value)
+        raise NqeError(f"{where}: setting {name} is {describe(value)}; give {wanted}")
+    try:
+        return to_type(value)
+    except (OverflowError, ValueError):
+        raise NqeError(f"{where}: setting {name} is {describe(value)}; give {wanted}") from None
 
 
 def to_json(settings: Any) -> dict[str, Any]:

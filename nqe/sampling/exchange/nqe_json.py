@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from functools import cache
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from nqe.graph.ragged import Ragged
 from nqe.graph.splits import SPLITS
 from nqe.graph.vocabulary import Vocabulary
 from nqe.query.plan import Plan
-from nqe.query.shapes import Shape, parse_shape
+from nqe.query.shapes import SHAPES, Shape, parse_shape
 from nqe.query.step_table import StepTable
 from nqe.readers.source import Source
 from nqe.sampling.exchange.nqe_json_query import (
@@ -32,6 +33,7 @@ from nqe.sampling.exchange.nqe_json_query import (
     read_query,
     write_query,
 )
+from nqe.sampling.query_checks import check_imported
 from nqe.sampling.query_table import QueryTable, concatenate
 
 FILES = {"train": ("train",), "valid": ("validation", "valid"), "test": ("test",)}
@@ -52,7 +54,9 @@ def read_nqe_json(folder: str | Path, vocabulary: Vocabulary) -> dict[str, Query
             f"{folder}: contains no tasks/SHAPE/train.json, validation.json or test.json; "
             "give the folder that has `tasks`"
         )
-    return {split: concatenate(tables[split]) for split in SPLITS if split in tables}
+    joined = {split: concatenate(tables[split]) for split in SPLITS if split in tables}
+    check_imported(folder, joined, vocabulary)
+    return joined
 
 
 def _task_files(tasks: Path) -> Iterator[tuple[str, Path]]:
@@ -169,13 +173,23 @@ def _write_split(table: QueryTable, vocabulary: Vocabulary, tasks: Path, name: s
     """Write one file per shape."""
     shapes: dict[str, list[int]] = {}
     for row, shape in enumerate(table.shape):
-        shapes.setdefault(shape, []).append(row)
+        shapes.setdefault(_folder_name(shape), []).append(row)
     for shape, rows in shapes.items():
         (tasks / shape).mkdir(parents=True, exist_ok=True)
         with (tasks / shape / name).open("w", encoding="utf-8") as file:
             for count, row in enumerate(rows):
                 query = _write_row(table, row, vocabulary)
                 file.write(json.dumps({f"{shape}_{count}": query}, ensure_ascii=False) + "\n")
+
+
+@cache
+def _folder_name(shape: str) -> str:
+    """Return a name for the folder of a shape; what does not parse never becomes a path."""
+    tree = str(parse_shape(shape))
+    if shape in SHAPES:
+        return shape
+    # A file system allows 255 bytes; the reader needs no name that says the shape.
+    return tree if len(tree) <= 200 else f"tree-{sha256(tree.encode()).hexdigest()[:16]}"
 
 
 def _write_row(table: QueryTable, row: int, vocabulary: Vocabulary) -> dict[str, Any]:

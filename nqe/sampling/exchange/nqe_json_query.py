@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from nqe.graph.vocabulary import Names, Vocabulary
+from nqe.query.formula import MAX_DEPTH, TOO_DEEP
 from nqe.query.plan import Op, Plan, PlanBuilder, Step
 
 VARIABLE = "VAR"
@@ -38,7 +39,10 @@ def read_query(query: Any, vocabulary: Vocabulary) -> Plan:
     unused = set(range(len(reader.pairs))) - reader.used
     if unused:
         raise Malformed(f"the result of hrf{min(unused)} is not used; use it or remove it")
-    return reader.builder.finish()
+    plan = reader.builder.finish()
+    if plan.target.depth >= MAX_DEPTH:
+        raise Malformed(TOO_DEEP)
+    return plan
 
 
 def read_answers(query: Mapping[str, Any], vocabulary: Vocabulary) -> tuple[list[int], list[int]]:
@@ -122,7 +126,7 @@ class _QueryReader:
         inputs = self._read_inputs(logic, where, 2 * k + 1)
         if word == "direct" and len(inputs) == 1:
             return self.read_variable(inputs[0])
-        if word not in LOGICS or (len(inputs) == 1) != (word == "not"):
+        if word not in LOGICS or not inputs or (len(inputs) == 1) != (word == "not"):
             raise Malformed(
                 f"{where} is {word!r:.100} with {len(inputs)} variables; "
                 "'direct' and 'not' take one, 'and' and 'or' take more"

@@ -35,6 +35,7 @@ from nqe.sampling.hard_answers import (
     extract_answers,
     split_answers,
 )
+from nqe.sampling.query_checks import check_imported
 from nqe.sampling.query_table import QueryTable, concatenate
 
 BLOCK = 2_000
@@ -70,7 +71,9 @@ def _read(content: TupleFolder) -> tuple[Dataset, dict[str, QueryTable]]:
         dataset = rebuild_graph(content, answered)
     tables = [(group, _add_answers(group, table, dataset)) for group, table in tables]
     by_split = {name: [table for group, table in tables if group.split == name] for name in SPLITS}
-    return dataset, {name: concatenate(parts) for name, parts in by_split.items() if parts}
+    joined = {name: concatenate(parts) for name, parts in by_split.items() if parts}
+    check_imported(content.path, joined, dataset.vocabulary)
+    return dataset, joined
 
 
 def add_missing_links(dataset: Dataset, tables: Mapping[str, QueryTable]) -> dict[str, QueryTable]:
@@ -144,9 +147,10 @@ def _answer_block(table: QueryTable, group: StructureQueries, graphs: SplitGraph
         extract_answers(run_table(table.plans, one)) for one in (graphs.full, graphs.known)
     )
     hard, easy = split_answers(full, known)
-    return table.with_answers(
-        Ragged.of(easy), Ragged.of(hard) if group.hard is None else table.hard
-    )
+    if group.hard is None:
+        return table.with_answers(Ragged.of(easy), Ragged.of(hard))
+    rest = [np.setdiff1d(one, table.hard[row]) for row, one in enumerate(easy)]
+    return table.with_answers(Ragged.of(rest), table.hard)
 
 
 def _cut(table: QueryTable) -> list[QueryTable]:
