@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from helpers import files, nqe, told
+from tampering import sign_again
 
 from nqe import demo_dataset
 from nqe.errors import InputError, NqeError, StorageError
@@ -193,6 +194,7 @@ def test_unknown_splits_in_a_manifest_are_refused(folder: Path, tmp_path: Path) 
         manifest = json.loads(path.read_text())
         for splits in (manifest["splits"] | {"../train": {}}, ["train"], None, {"train": 1}):
             path.write_text(json.dumps(manifest | {"splits": splits}))
+            sign_again(path.parent)
             with pytest.raises(StorageError, match="damaged"):
                 load(tmp_path / place)
 
@@ -207,6 +209,7 @@ def test_a_changed_entry_of_a_manifest_is_refused_or_works(folder: Path, tmp_pat
         keys = [(key,) for key in manifest] if random.random() < 0.5 else list(places(manifest))
         value = random.choice([None, -1, 2**70, 1.5, "x", "\0", [], {}, {"x": 1}, [[1]], True])
         path.write_text(json.dumps(change(manifest, random.choice(keys), value)))
+        sign_again(path.parent)
         try:
             count_queries(tmp_path / "q")
             assert QuerySelection(str(tmp_path / "q"), "valid").describe()
