@@ -18,6 +18,7 @@ from nqe.errors import NqeError, choose
 from nqe.files import new_file, new_folder
 from nqe.graph.dataset import Dataset
 from nqe.graph.graph import Graph
+from nqe.graph.splits import SPLITS
 from nqe.text_format import LABELS_FILE, STANDARD_STREAM
 from nqe.writers import labels, rdf, statements, table
 
@@ -38,6 +39,8 @@ ENDINGS = {
     "wikidata-rdf": ".nt",
 }
 README = "nqe-export.txt"
+# The files that an export may write, which the next one may replace.
+_CONTENTS = (README, LABELS_FILE, *(f"{split}.*" for split in SPLITS))
 EXPORT_NOTE = "Written by `nqe export`; this folder may be replaced by the next export.\n"
 
 # Lines to write at once.
@@ -100,7 +103,7 @@ def _write_folder(dataset: Dataset, folder: Path, format: str, facts: str) -> No
     listed = [name.strip() for name in facts.split(",")]
     names = list(dataset.splits) if listed == ["all"] else listed
     graphs = {name: dataset.split(name) for name in names}
-    with new_folder(folder, README) as temporary:
+    with new_folder(folder, README, contents=_CONTENTS) as temporary:
         for name, graph in graphs.items():
             with (temporary / f"{name}{ENDINGS[format]}").open("wb") as stream:
                 _write_stream(graph, format, stream)

@@ -114,6 +114,9 @@ def test_an_exported_folder_is_replaced_and_a_foreign_one_is_not(
     write(dataset, tmp_path / "out", format="csv")
     write(dataset, tmp_path / "out", format="statements")
     assert not (tmp_path / "out" / "train.csv").exists()
+    (tmp_path / "out" / "mynotes.txt").touch()
+    with pytest.raises(StorageError, match=r"would delete mynotes\.txt, which nqe did not write"):
+        write(dataset, tmp_path / "out", format="csv")
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "train.txt").write_text("my,own,work")
     with pytest.raises(StorageError, match="holds other files"):

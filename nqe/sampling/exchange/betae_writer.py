@@ -17,6 +17,7 @@ from nqe.files import new_folder
 from nqe.graph.dataset import Dataset
 from nqe.graph.fact_columns import Facts
 from nqe.graph.pattern import SUBJECT
+from nqe.graph.splits import SPLITS
 from nqe.query.plan import Op, Plan
 from nqe.query.shapes import SHAPES, Shape, parse_shape
 from nqe.sampling.exchange.tuple_structures import SIGNS, NestedTuple
@@ -24,6 +25,8 @@ from nqe.sampling.query_table import QueryTable
 
 # Marks a folder that nqe wrote, so that a later export may replace it.
 MARKER, MARK = "README.txt", "Queries in BetaE's form, written by nqe."
+_CONTENTS = (MARKER, "stats.txt", *(f"{split}.txt" for split in SPLITS), "*.pkl")
+"""The files that an export may write, which the next one may replace."""
 EASY = {"train": "train-answers", "valid": "valid-easy-answers", "test": "test-easy-answers"}
 StructuredQuery = tuple[NestedTuple, NestedTuple]
 """A structure, and a query that has it."""
@@ -38,7 +41,7 @@ def write_betae(dataset: Dataset, tables: Mapping[str, QueryTable], folder: str 
 
     Identical queries are written once. Of facts with qualifiers only the triple is written.
     """
-    with new_folder(Path(folder), MARKER, MARK) as temporary:
+    with new_folder(Path(folder), MARKER, MARK, contents=_CONTENTS) as temporary:
         (temporary / MARKER).write_text(MARK + "\n", encoding="utf-8")
         _write_names(dataset, temporary)
         for split, facts in dataset.splits.items():

@@ -40,6 +40,8 @@ FILES = {"train": ("train",), "valid": ("validation", "valid"), "test": ("test",
 SPECIAL = ("[PAD]", "[MASK]")
 # Marks a folder that nqe wrote, so that a later export may replace it.
 MARKER, MARK = "README.txt", "Queries in the published NQE JSON, written by nqe."
+_CONTENTS = (MARKER, "vocab.txt", "tasks/*.json")
+"""The files that an export may write, which the next one may replace."""
 
 
 def read_nqe_json(folder: str | Path, vocabulary: Vocabulary) -> dict[str, QueryTable]:
@@ -145,7 +147,7 @@ def write_nqe_json(
     The answers of training queries are written as easy answers.
     """
     _check_names(vocabulary)
-    with new_folder(Path(folder), MARKER, MARK) as temporary:
+    with new_folder(Path(folder), MARKER, MARK, contents=_CONTENTS) as temporary:
         (temporary / MARKER).write_text(MARK + "\n", encoding="utf-8")
         _write_tokens(vocabulary, temporary / "vocab.txt")
         for split, table in tables.items():

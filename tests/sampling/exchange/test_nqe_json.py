@@ -168,6 +168,9 @@ def test_only_an_earlier_export_is_replaced(tmp_path: Path) -> None:
     table = table_of(draw("1p"))
     for _ in range(2):
         write_nqe_json({"train": table}, VOCABULARY, tmp_path / "out")
+    (tmp_path / "out" / "mynotes.txt").touch()
+    with pytest.raises(StorageError, match=r"would delete mynotes\.txt"):
+        write_nqe_json({"train": table}, VOCABULARY, tmp_path / "out")
     other = tmp_path / "other"
     other.mkdir()
     (other / "vocab.txt").write_text("mine")
