@@ -17,6 +17,7 @@ from nqe.query.algebra import (
     Operator,
     Projection,
 )
+from nqe.query.limits import CHARACTERS, NESTING, show_value
 
 # The paper's Figure 4. P is a projection; its brackets hold the shapes of what fills its slots.
 SHAPES = {
@@ -78,11 +79,12 @@ class Shape:
 
 def parse_shape(text: str) -> Shape:
     """The shape that a name (`2in`) or a tree (`And(P(P()), Not(P()))`) stands for."""
+    CHARACTERS.check(len(text))
     tree = SHAPES.get(text.strip(), text)
-    tokens = re.findall(r"\w+|[(),]|\S", tree)
-    shape, rest = _parse(tokens, text)
-    if rest:
-        raise _misread(text, f"'{rest[0]}' is left over")
+    tokens = re.findall(r"\w+|[(),]|\S", tree)[::-1]
+    shape = _parse(tokens, text)
+    if tokens:
+        raise _misread(text, f"'{tokens[-1]}' is left over")
     return shape
 
 
@@ -113,30 +115,32 @@ def _names() -> dict[Shape, str]:
     return {parse_shape(name).sorted(): name for name in SHAPES}
 
 
-def _parse(tokens: list[str], text: str) -> tuple[Shape, list[str]]:
-    if not tokens or tokens[0] not in _FAN_IN:
-        found = f"'{tokens[0]}' is none of {', '.join(_FAN_IN)}" if tokens else "it ends too early"
+def _parse(tokens: list[str], text: str, depth: int = 1) -> Shape:
+    """The shape at the end of the tokens, which are in reverse order; removes its tokens."""
+    NESTING.check(depth)
+    word = tokens.pop() if tokens else ""
+    if word not in _FAN_IN:
+        found = f"'{word}' is none of {', '.join(_FAN_IN)}" if word else "it ends too early"
         raise _misread(text, found)
-    word, rest = tokens[0], tokens[1:]
-    inputs: list[Shape] = []
-    if rest[:1] != ["("]:
+    if tokens[-1:] != ["("]:
         raise _misread(text, f"no '(' after {word}")
-    rest = rest[1:]
-    while rest[:1] != [")"]:
-        one, rest = _parse(rest, text)
-        inputs.append(one)
-        if rest[:1] == [","]:
-            rest = rest[1:]
-        elif rest[:1] != [")"]:
+    tokens.pop()
+    inputs: list[Shape] = []
+    while tokens[-1:] != [")"]:
+        inputs.append(_parse(tokens, text, depth + 1))
+        if tokens[-1:] == [","]:
+            tokens.pop()
+        elif tokens[-1:] != [")"]:
             raise _misread(text, "a bracket is not closed")
+    tokens.pop()
     least, most = _FAN_IN[word]
     if len(inputs) < least or (most is not None and len(inputs) > most):
         raise _misread(text, f"{word} does not take {len(inputs)} input(s)")
-    return Shape(word, tuple(inputs)), rest[1:]
+    return Shape(word, tuple(inputs))
 
 
 def _misread(text: str, what: str) -> QueryError:
     return QueryError(
-        f"shape '{text}' not understood: {what}; write one of {', '.join(SHAPES)} "
+        f"shape {show_value(text)} not understood: {what}; write one of {', '.join(SHAPES)} "
         "or a tree such as And(P(P()), Not(P()))"
     )

@@ -11,10 +11,14 @@ from typing import Any, assert_never, cast
 from lark import Lark, Token, Transformer, UnexpectedInput
 
 from nqe.errors import QueryError
-from nqe.query.formula import TOO_DEEP, And, Atom, Formula, Not, Or, Term, Variable, is_too_deep
+from nqe.query.formula import And, Atom, Formula, Not, Or, Term, Variable, check_characters
+from nqe.query.limits import CHARACTERS
 
 KEYWORDS = frozenset({"and", "or", "not", "only"})
 _WORD = re.compile(r'[^\s()\[\],;:"&|!?]+')
+
+# How many characters before and after an error are shown.
+_AROUND = 200
 
 # How error messages call the grammar's terminals.
 _TERMINALS = {
@@ -36,13 +40,13 @@ _TERMINALS = {
 
 def parse_text(text: str) -> tuple[Variable, Formula]:
     """The target and the formula of a text such as `?x: borders(?x, France)`."""
+    CHARACTERS.check(len(text))
+    check_characters(text)
     try:
         # The builder makes formulas while the text is parsed, so that there is no tree.
         target, formula = cast(tuple[Variable, Formula], _parser().parse(text))
     except UnexpectedInput as error:
         raise QueryError(_describe_error(text, error)) from None
-    if is_too_deep(formula):
-        raise QueryError(TOO_DEEP)
     return target, formula
 
 
@@ -158,5 +162,6 @@ def _describe_error(text: str, error: UnexpectedInput) -> str:
     shown = (text.splitlines() or [""])[line - 1] if text.strip() else ""
     hint = _suggest(shown, line, column, error)
     where = f"line {line}, column {column}" if "\n" in text.strip() else f"column {column}"
-    caret = " " * (column - 1) + "^"
-    return f"query not understood at {where}{hint}\n  {shown}\n  {caret}"
+    first = max(0, column - 1 - _AROUND)
+    caret = " " * (column - 1 - first) + "^"
+    return f"query not understood at {where}{hint}\n  {shown[first : column + _AROUND]}\n  {caret}"
