@@ -91,10 +91,8 @@ class Atom(_Connectives):
         names += [term.name if isinstance(term, Variable) else term for term in terms]
         for name in names:
             if not isinstance(name, str):
-                where = show_text(str(self.relation))
-                raise QueryError(
-                    f"{show_value(name)} in {where}(…) is neither a name nor a variable"
-                )
+                found = f"{show_value(name)} in {show_value(self.relation)[1:-1]}(…)"
+                raise QueryError(f"{found} is neither a name nor a variable")
         joined = "".join(names)
         check_characters(joined)
         return len(joined)
