@@ -21,8 +21,9 @@ from nqe.graph.ragged import offsets, ranges
 BLOCK = 4_000_000
 # At most this many ways to map qualifiers are held at once.
 WAYS_BLOCK = 2_000_000
-# A fact with more ways than this to map the qualifiers of one group is looked at by itself.
-MANY_WAYS = 500_000
+# In a batch with more ways than that, a fact that alone has more than this is looked at by itself,
+# by a method that does not try them all; for the limit of bindings it counts as so many.
+MANY_WAYS = 5_000
 NOTHING = np.zeros(0, dtype=np.int64)
 _NEVER = np.iinfo(np.int64).max
 
@@ -270,7 +271,9 @@ class _Matcher:
         finished = []
         for ordinal in range(int(self._group_size.max(initial=0))):
             slot = self._group_slots[self._group_start[group] + ordinal]
-            self._count_ways(ordinal, pattern[candidate], row[candidate])
+            self._count_ways(
+                ordinal, pattern[candidate], self.facts.qualifier_count[row[candidate]]
+            )
             place, qualifier = self._expand(slot, row[candidate], used)
             candidate, group, slot = candidate[place], group[place], slot[place]
             used = [*(taken[place] for taken in used), qualifier]
@@ -289,7 +292,7 @@ class _Matcher:
         self, pattern: Integers, row: Integers, candidate: Integers, group: Integers
     ) -> tuple[Integers, Integers, Integers]:
         """What `_map_groups` gives, without repeats, for facts with very many ways."""
-        self._count_ways(0, pattern[candidate], row[candidate], self._group_size[group])
+        self._count_ways(0, pattern[candidate], np.full(len(candidate), MANY_WAYS))
         found = [
             self._map_crowded_fact(int(row[one]), int(self.asked_slot[pattern[one]]), number)
             for one, number in zip(candidate.tolist(), group.tolist(), strict=True)
@@ -315,16 +318,14 @@ class _Matcher:
             return found
         return NOTHING if assign(rows) is None else np.array([-1])
 
-    def _count_ways(
-        self, ordinal: int, pattern: Integers, row: Integers, slots: Integers | int = 1
-    ) -> None:
+    def _count_ways(self, ordinal: int, pattern: Integers, ways: Integers) -> None:
         """Refuse too many ways to map several qualifiers of one attribute to facts with many."""
-        if self.max_bindings is None or not len(row):
+        if self.max_bindings is None or not len(ways):
             return
-        ways = np.bincount(pattern, self.facts.qualifier_count[row] * slots, len(self.patterns))
-        self._ways[ordinal] = ways = ways + self._ways.get(ordinal, 0)
-        if ways.max() > self.max_bindings:
-            raise TooManyBindings(int(ways.max()), self.max_bindings)
+        total = np.bincount(pattern, ways, len(self.patterns)) + self._ways.get(ordinal, 0)
+        self._ways[ordinal] = total
+        if total.max() > self.max_bindings:
+            raise TooManyBindings(int(total.max()), self.max_bindings)
 
     def _expand(
         self, slot: Integers, row: Integers, used: list[Integers]

@@ -161,7 +161,7 @@ def check_formula(value: object) -> None:
 
 
 def check_characters(text: str) -> None:
-    """Refuse text that no file and no terminal can hold: half of a pair of surrogates."""
+    """Refuse text that no file and no terminal can hold: bytes or surrogates that stand alone."""
     if text.isascii():
         return
     try:
@@ -169,7 +169,7 @@ def check_characters(text: str) -> None:
     except UnicodeEncodeError as error:
         found = ascii(text[error.start])
         raise QueryError(
-            f"the query has {found}, which is half a character; write the whole one"
+            f"the query has {found}, which is a byte or half a character; write it in UTF-8"
         ) from None
 
 

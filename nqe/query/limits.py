@@ -63,7 +63,8 @@ _short.maxstring = _short.maxother = _SHOWN
 
 def show_value(value: object) -> str:
     """A value of any kind for an error message, in quotes if it is text; long ones are cut."""
-    return _short.repr(value)
+    shown = _short.repr(value)
+    return shown if len(shown) <= _SHOWN else shown[: _SHOWN - 1] + "…"
 
 
 def show_text(text: str) -> str:
