@@ -138,14 +138,18 @@ class _Matcher:
 
     def run(self, first: int, last: int) -> tuple[Integers, Integers]:
         """Match the patterns from first to last; packed (pattern, row) and (pattern, answer)."""
-        parts = [self._match(*block) for block in self._find_candidates(first, last)]
+        parts = [self._match(*block) for block in self._find_blocks(first, last)]
         if len(parts) == 1:
             return parts[0]
         matched, answered = (distinct(np.concatenate(part)) for part in zip(*parts, strict=True))
         return matched, answered
 
-    def _match(self, pattern: Integers, row: Integers) -> tuple[Integers, Integers]:
-        """Match candidate facts with their patterns."""
+    def _match(
+        self, owner: Integers, start: Integers, length: Integers
+    ) -> tuple[Integers, Integers]:
+        """Match the facts in ranges of the index's entries with the patterns that own them."""
+        # No caller holds these arrays, so that their memory is used again at once.
+        pattern, row = np.repeat(owner, length), self.index.rows[ranges(start, length)]
         keep = np.flatnonzero(self._main_fits(pattern, row))
         pattern, row = pattern[keep], row[keep]
         candidate, group, qualifier = self._match_qualifiers(pattern, row)
@@ -169,14 +173,17 @@ class _Matcher:
         matched = distinct(pattern[fits] * max(len(self.facts), 1) + row[fits])
         return matched, distinct(pattern[owners] * self.index.entity_count + entities)
 
-    def _find_candidates(self, first: int, last: int) -> Iterator[tuple[Integers, Integers]]:
-        """The candidates of the patterns from first to last, in blocks of at most BLOCK."""
+    def _find_blocks(self, first: int, last: int) -> Iterator[tuple[Integers, Integers, Integers]]:
+        """Ranges of the index's entries that have the candidates of patterns: owner, start, length.
+
+        A block of them has at most BLOCK candidates.
+        """
         owner = self.slot_pattern[self.range_slot]
         used = self.chosen[owner] == self.range_slot
         used &= (owner >= first) & (owner < last)
         used = np.flatnonzero(used)
         for part, start, length in split_ranges(self.range_start[used], self.range_length[used]):
-            yield np.repeat(owner[used][part], length), self.index.rows[ranges(start, length)]
+            yield owner[used][part], start, length
 
     def _main_fits(self, pattern: Integers, row: Integers) -> Booleans:
         """Whether the number of qualifiers, the subject and the object fit the pattern."""
@@ -249,32 +256,49 @@ class _Matcher:
         groups = self.group_count[pattern]
         candidate = np.repeat(np.arange(len(pattern)), groups)
         group = ranges(offsets(self.group_count)[pattern], groups)
+        counted = self._ways.copy()
+        found = self._map_groups(pattern, row, candidate, group, WAYS_BLOCK)
+        if found is not None:
+            return found
+        self._ways = counted
+        return self._map_in_blocks(pattern, row, candidate, group)
+
+    def _map_in_blocks(
+        self, pattern: Integers, row: Integers, candidate: Integers, group: Integers
+    ) -> tuple[Integers, Integers, Integers]:
+        """What `_map_groups` gives, without repeats, for more ways than it may hold at once."""
         most = self.facts.qualifier_count[row[candidate]].astype(np.float64)
         most **= self._group_size[group]
-        if most.sum() <= WAYS_BLOCK:
-            return self._map_groups(pattern, row, candidate, group)
         crowded = (most > MANY_WAYS) & (self._group_size[group] > 1)
         parts = [self._map_crowded(pattern, row, candidate[crowded], group[crowded])]
         candidate, group, most = candidate[~crowded], group[~crowded], most[~crowded]
         for part in np.split(np.arange(len(group)), _find_cuts(most)):
             found = self._map_groups(pattern, row, candidate[part], group[part])
-            parts.append(_drop_repeats(*found))
+            if found is not None:
+                parts.append(_drop_repeats(*found))
         candidates, groups, answers = (np.concatenate(part) for part in zip(*parts, strict=True))
         return candidates, groups, answers
 
     def _map_groups(
-        self, pattern: Integers, row: Integers, candidate: Integers, group: Integers
-    ) -> tuple[Integers, Integers, Integers]:
-        """All ways to map groups to the qualifiers of their candidates."""
+        self,
+        pattern: Integers,
+        row: Integers,
+        candidate: Integers,
+        group: Integers,
+        most: int | None = None,
+    ) -> tuple[Integers, Integers, Integers] | None:
+        """All ways to map groups to the qualifiers of their candidates; None if more than most."""
         asked = np.full(len(group), -1)
         used: list[Integers] = []
         finished = []
         for ordinal in range(int(self._group_size.max(initial=0))):
             slot = self._group_slots[self._group_start[group] + ordinal]
-            self._count_ways(
-                ordinal, pattern[candidate], self.facts.qualifier_count[row[candidate]]
-            )
-            place, qualifier = self._expand(slot, row[candidate], used)
+            rows = row[candidate]
+            ways = self.facts.qualifier_count[rows]
+            if most is not None and ways.sum() > most:
+                return None
+            self._count_ways(ordinal, pattern[candidate], ways)
+            place, qualifier = self._expand(slot, rows, ways, used)
             candidate, group, slot = candidate[place], group[place], slot[place]
             used = [*(taken[place] for taken in used), qualifier]
             is_asked = slot == self.asked_slot[pattern[candidate]]
@@ -328,11 +352,11 @@ class _Matcher:
             raise TooManyBindings(int(total.max()), self.max_bindings)
 
     def _expand(
-        self, slot: Integers, row: Integers, used: list[Integers]
+        self, slot: Integers, row: Integers, counts: Integers, used: list[Integers]
     ) -> tuple[Integers, Integers]:
         """Pair each slot with each qualifier of its fact that fits and is not used yet."""
-        found = self.facts.find_qualifiers(row)
-        qualifier, place = found.values, found.owner
+        qualifier = ranges(self.facts.offset[row], counts)
+        place = np.repeat(np.arange(len(row)), counts)
         fits = self.facts.attribute[qualifier] == self.patterns.attribute[slot][place]
         place, qualifier = place[fits], qualifier[fits]
         fits = self._allowed(slot[place], self.facts.value[qualifier])

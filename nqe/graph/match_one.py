@@ -38,11 +38,14 @@ def find_answers(index: Index, pattern: Pattern, max_bindings: int | None = None
         return match_patterns(index, Patterns.of([pattern]), max_bindings).answers()[0]
     asked = pattern.asked
     candidates = _find_candidates(index, pattern)
-    _check_limit(candidates, max_bindings)
-    if len(candidates.rows) <= BLOCK:
-        return EntitySet(_find_entities(index, pattern, candidates, asked))
-    parts = [_find_entities(index, pattern, one, asked) for one in _split(index, candidates)]
-    return EntitySet(distinct(np.concatenate(parts)))
+    if len(candidates.rows) > BLOCK:
+        return EntitySet(_find_entities_in_blocks(index, pattern, candidates, max_bindings))
+    if asked < FIRST_QUALIFIER:
+        rows = _find_matching(index, pattern, candidates, None, max_bindings)
+        return EntitySet(distinct(_main_column(index, asked)[rows]))
+    rows = _find_matching(index, pattern, candidates, asked, max_bindings)
+    qualifiers, _ = _find_qualifiers(index, rows, *pattern.qualifier(asked))
+    return EntitySet(distinct(index.facts.value[qualifiers]))
 
 
 def find_rows(index: Index, pattern: Pattern, max_bindings: int | None = None) -> Integers:
@@ -50,16 +53,34 @@ def find_rows(index: Index, pattern: Pattern, max_bindings: int | None = None) -
     if pattern.repeats_attribute:
         return match_patterns(index, Patterns.of([pattern]), max_bindings).row
     candidates = _find_candidates(index, pattern)
-    _check_limit(candidates, max_bindings)
     if len(candidates.rows) <= BLOCK:
-        return distinct(_find_matching(index, pattern, candidates, None))
-    parts = [_find_matching(index, pattern, one, None) for one in _split(index, candidates)]
+        return distinct(_find_matching(index, pattern, candidates, None, max_bindings))
+    _check_limit(len(candidates.rows), max_bindings)
+    blocks = _split(index, candidates)
+    parts = [_find_matching(index, pattern, block, None, None) for block in blocks]
     return distinct(np.concatenate(parts))
 
 
-def _check_limit(candidates: Candidates, limit: int | None) -> None:
-    if limit is not None and len(candidates.rows) > limit:
-        raise TooManyBindings(len(candidates.rows), limit)
+def _find_entities_in_blocks(
+    index: Index, pattern: Pattern, candidates: Candidates, limit: int | None
+) -> Integers:
+    """The entities in the asked slot of the candidates that match, in ascending order."""
+    _check_limit(len(candidates.rows), limit)
+    parts = [NOTHING]
+    for block in _split(index, candidates):
+        rows = _find_matching(index, pattern, block, None, None)
+        if pattern.asked < FIRST_QUALIFIER:
+            entities = _main_column(index, pattern.asked)[rows]
+        else:
+            qualifiers, _ = _find_qualifiers(index, rows, *pattern.qualifier(pattern.asked))
+            entities = index.facts.value[qualifiers]
+        parts.append(distinct(entities))
+    return distinct(np.concatenate(parts))
+
+
+def _check_limit(count: int, limit: int | None) -> None:
+    if limit is not None and count > limit:
+        raise TooManyBindings(count, limit)
 
 
 def _split(index: Index, candidates: Candidates) -> Iterator[Candidates]:
@@ -70,21 +91,13 @@ def _split(index: Index, candidates: Candidates) -> Iterator[Candidates]:
         yield Candidates(rows, candidates.slot)
 
 
-def _find_entities(index: Index, pattern: Pattern, candidates: Candidates, asked: int) -> Integers:
-    """The entities in the asked slot of the candidates that match, in ascending order."""
-    if asked < FIRST_QUALIFIER:
-        rows = _find_matching(index, pattern, candidates, None)
-        return distinct(_main_column(index, asked)[rows])
-    rows = _find_matching(index, pattern, candidates, asked)
-    qualifiers, _ = _find_qualifiers(index, rows, *pattern.qualifier(asked))
-    return distinct(index.facts.value[qualifiers])
-
-
 def _find_matching(
-    index: Index, pattern: Pattern, candidates: Candidates, skipped: int | None
+    index: Index, pattern: Pattern, candidates: Candidates, skipped: int | None, limit: int | None
 ) -> Integers:
     """Rows of matching facts, some perhaps twice; the skipped slot is not checked."""
     rows, chosen = candidates
+    if limit is not None and len(rows) > limit:
+        raise TooManyBindings(len(rows), limit)
     if pattern.closed and len(rows):
         rows = rows[index.facts.qualifier_count[rows] == len(pattern.attributes)]
     for slot, restriction in enumerate(pattern.slots):

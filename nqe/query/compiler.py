@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import assert_never
 
 from nqe.errors import QueryError
@@ -42,7 +41,16 @@ def _compile_scope(scope: Scope, asked: Variable, depth: int) -> Operator:
                 _check_shared_variable(condition, asked)
             case _:
                 assert_never(condition)
-    return _ScopeCompiler(scope, {asked}).compile_variable(asked, depth)
+    return _ScopeCompiler(scope, _find_conditions(scope), {asked}).compile_variable(asked, depth)
+
+
+def _find_conditions(scope: Scope) -> dict[Variable, list[int]]:
+    """For each variable, the numbers of the conditions that it stands in."""
+    found: dict[Variable, list[int]] = {}
+    for number, condition in enumerate(scope.conditions):
+        for variable in condition.variables:
+            found.setdefault(variable, []).append(number)
+    return found
 
 
 @dataclass
@@ -50,24 +58,18 @@ class _ScopeCompiler:
     """Compiles the variables of one scope, beginning at the asked one; uses each atom once."""
 
     scope: Scope
+    conditions: dict[Variable, list[int]]
+    """For each variable, the numbers of the conditions that it stands in."""
     reached: set[Variable]
     """The variables that are compiled already or will be, because a compiled atom has them."""
     used: set[int] = field(default_factory=set)
     """The numbers of the conditions that are compiled already."""
 
-    @cached_property
-    def conditions(self) -> dict[Variable, list[int]]:
-        """For each variable, the numbers of the conditions that it stands in."""
-        found: dict[Variable, list[int]] = {}
-        for number, condition in enumerate(self.scope.conditions):
-            for variable in condition.variables:
-                found.setdefault(variable, []).append(number)
-        return found
-
     def compile_variable(self, variable: Variable, depth: int) -> Operator:
         """Everything that restricts a variable, apart from the atoms used already."""
         # The tree has at least `depth` operators up to here, so the check refuses no valid query.
-        NESTING.check(depth)
+        if depth > NESTING.most:
+            raise NESTING.exceeded()
         atoms: list[Operator] = []
         nested: list[Operator] = []
         for number in self.conditions.get(variable, ()):

@@ -76,24 +76,25 @@ class Atom(_Connectives):
     atom_count: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
-        QUALIFIERS.check(len(self.qualifiers))
-        terms = (self.subject, self.object, *(value for _, value in self.qualifiers))
-        distinct = dict.fromkeys(term for term in terms if isinstance(term, Variable))
-        characters = self._check_names(terms) + 2 * len(terms)
-        CHARACTERS.check(characters)
+        terms = (self.subject, self.object, *[value for _, value in self.qualifiers])
+        distinct = dict.fromkeys([term for term in terms if isinstance(term, Variable)])
         object.__setattr__(self, "terms", terms)
         object.__setattr__(self, "variables", tuple(distinct))
-        object.__setattr__(self, "characters", characters)
+        object.__setattr__(self, "characters", self._check_names() + 2 * len(terms))
+        if len(terms) - 2 > QUALIFIERS.most or self.characters > CHARACTERS.most:
+            QUALIFIERS.check(len(terms) - 2)
+            CHARACTERS.check(self.characters)
 
-    def _check_names(self, terms: tuple[Any, ...]) -> int:
+    def _check_names(self) -> int:
         """Refuse what is not a name or a variable; gives the number of characters of them all."""
-        names = [self.relation, *self.attributes]
-        names += [term.name if isinstance(term, Variable) else term for term in terms]
-        for name in names:
-            if not isinstance(name, str):
-                found = f"{show_value(name)} in {show_value(self.relation)[1:-1]}(…)"
-                raise QueryError(f"{found} is neither a name nor a variable")
-        joined = "".join(names)
+        names = [term.name if isinstance(term, Variable) else term for term in self.terms]
+        names += [self.relation, *[attribute for attribute, _ in self.qualifiers]]
+        try:
+            joined = "".join(names)
+        except TypeError:
+            wrong = next(name for name in names if not isinstance(name, str))
+            found = f"{show_value(wrong)} in {show_value(self.relation)[1:-1]}(…)"
+            raise QueryError(f"{found} is neither a name nor a variable") from None
         check_characters(joined)
         return len(joined)
 
@@ -245,9 +246,10 @@ def _measure(whole: And | Or | Not, parts: tuple[Formula, ...]) -> None:
         nesting = max(nesting, part.nesting)
         atom_count += part.atom_count
         characters += part.characters + 1
-    NESTING.check(nesting + 1)
-    ATOMS.check(atom_count)
-    CHARACTERS.check(characters)
+    if nesting >= NESTING.most or atom_count > ATOMS.most or characters > CHARACTERS.most:
+        NESTING.check(nesting + 1)
+        ATOMS.check(atom_count)
+        CHARACTERS.check(characters)
     object.__setattr__(whole, "nesting", nesting + 1)
     object.__setattr__(whole, "atom_count", atom_count)
     object.__setattr__(whole, "characters", characters)

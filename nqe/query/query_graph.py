@@ -35,7 +35,8 @@ class Scope:
     """The number of scopes on the longest way down, this one included."""
 
     def __post_init__(self) -> None:
-        depth = 1 + max((scope.depth for scope in self.nested), default=0)
+        below = [one.depth for one in self.conditions if not isinstance(one, Atom)]
+        depth = 1 + max(below, default=0)
         NESTING.check(depth)
         object.__setattr__(self, "depth", depth)
 
@@ -89,6 +90,11 @@ class Negated:
         """The variables that it shares with what surrounds it."""
         return self.scope.free
 
+    @property
+    def depth(self) -> int:
+        """The depth of its scope."""
+        return self.scope.depth
+
 
 @dataclass(frozen=True)
 class Branches:
@@ -100,6 +106,11 @@ class Branches:
     def variables(self) -> tuple[Variable, ...]:
         """The variables that any of them shares with what surrounds it."""
         return tuple(dict.fromkeys(name for scope in self.scopes for name in scope.free))
+
+    @property
+    def depth(self) -> int:
+        """The depth of its deepest scope."""
+        return max([scope.depth for scope in self.scopes], default=0)
 
 
 Condition = Atom | Negated | Branches
