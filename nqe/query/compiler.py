@@ -126,13 +126,11 @@ def _compile_nested(condition: Negated | Branches, variable: Variable, depth: in
 
 
 def _check_atom(atom: Atom) -> None:
-    seen: set[Variable] = set()
-    for name in (term for term in atom.terms if isinstance(term, Variable)):
-        if name in seen:
-            raise QueryError(
-                f"{name} stands twice in {show_text(render_atom(atom))}; use two variables"
-            )
-        seen.add(name)
+    names = [term for term in atom.terms if isinstance(term, Variable)]
+    if len(names) > len(atom.variables):
+        twice = next(name for place, name in enumerate(names) if name in names[:place])
+        shown = show_text(render_atom(atom))
+        raise QueryError(f"{twice} stands twice in {shown}; use two variables")
 
 
 def _check_shared_variable(condition: Negated | Branches, asked: Variable) -> None:

@@ -241,11 +241,14 @@ def _check_parts(word: str, parts: tuple[Formula, ...]) -> None:
 def _measure(whole: And | Or | Not, parts: tuple[Formula, ...]) -> None:
     """Set the size of a formula from its parts; refuse one that is too large."""
     nesting = atom_count = characters = 0
-    for part in parts:
+    try:
+        for part in parts:
+            nesting = max(nesting, part.nesting)
+            atom_count += part.atom_count
+            characters += part.characters + 1
+    except AttributeError:
         check_formula(part)
-        nesting = max(nesting, part.nesting)
-        atom_count += part.atom_count
-        characters += part.characters + 1
+        raise
     if nesting >= NESTING.most or atom_count > ATOMS.most or characters > CHARACTERS.most:
         NESTING.check(nesting + 1)
         ATOMS.check(atom_count)
