@@ -60,7 +60,9 @@ class Answerer:
             # PyTorch takes seconds to load, and exact answers do not need it.
             from nqe.answering.neural import NeuralEngine
 
-            self._neural = NeuralEngine.of(model, self.graph, calibration, logic, options)
+            self._neural = NeuralEngine.of(
+                model, self.graph, calibration, logic, options, max_bindings
+            )
 
     @property
     def has_model(self) -> bool:
@@ -130,12 +132,12 @@ class Answerer:
     def compute_rows(self, plans: Sequence[Plan], mode: str | None = None) -> Iterator[Tensor]:
         """Yield the probabilities of all entities for each plan, (entities,)."""
         mode = Request("", mode).check(self.has_model)
-        results = execute_many(plans, self.graph)
+        results = execute_many(plans, self.graph, max_bindings=self.max_bindings)
         return (row for row, _ in self.neural.compute_rows(results, mode))
 
     def run(self, plans: Sequence[Plan]) -> HybridRun:
         """Compute the fuzzy set of every step of some plans."""
-        return self.neural.run(execute_many(plans, self.graph))
+        return self.neural.run(execute_many(plans, self.graph, max_bindings=self.max_bindings))
 
     def make_answer(self, entity: int, probability: float, known: bool) -> Answer:
         """Make an answer of an entity, with its names."""
@@ -157,16 +159,20 @@ class Answerer:
         return execute(request.among, self.graph, max_bindings=self.max_bindings).sets[-1]
 
     def _run(self, tasks: Sequence[_Task]) -> dict[int, Outcome]:
-        """Run tasks and return their outcomes by number; the exact engine runs once for all."""
+        """Run tasks together and return their outcomes by number."""
         try:
-            results = execute_many(
-                [task.plan for task in tasks], self.graph, max_bindings=self.max_bindings
-            )
+            return self._run_together(tasks)
         except NqeError as error:
             if len(tasks) == 1:
                 return {tasks[0].number: error}
             # Run the tasks one by one, so that only those that cause an error fail.
             return {number: out for task in tasks for number, out in self._run([task]).items()}
+
+    def _run_together(self, tasks: Sequence[_Task]) -> dict[int, Outcome]:
+        """Run tasks, with the exact engine once for all; an error of one ends all."""
+        results = execute_many(
+            [task.plan for task in tasks], self.graph, max_bindings=self.max_bindings
+        )
         pairs = list(zip(tasks, results, strict=True))
         exact = [pair for pair in pairs if pair[0].mode == EXACT]
         outcomes: dict[int, Outcome] = {task.number: self._list_exact(task, r) for task, r in exact}

@@ -13,6 +13,7 @@ from nqe.answering.hybrid import HybridRun
 from nqe.answering.reason_search import ReasonSearch
 from nqe.answering.top_k import select_likeliest
 from nqe.errors import NqeError
+from nqe.graph.entity_set import EntitySet
 from nqe.graph.graph import Graph
 from nqe.graph.vocabulary import Names
 from nqe.query.binder import Question
@@ -175,7 +176,7 @@ def explain(
     which candidates are true.
     """
     graph = answerer.graph
-    result = execute(query, graph)
+    result = execute(query, graph, max_bindings=answerer.max_bindings)
     plan, run = result.plan, answerer.neural.run([result])
     row = run.rows[-1]
     if entity is None:
@@ -211,7 +212,7 @@ class _Views:
         self.plan, self.run, self.top = result.plan, run, top
         self.names = run.predictor.graph.vocabulary.entities
         self.known = result.sets
-        self.true = None if truth is None else execute(result.plan, truth).sets
+        self.true = None if truth is None else _find_sets(result, truth)
 
     def view(self, number: int) -> StepView:
         """View the best members of a step's set."""
@@ -259,6 +260,11 @@ class _Views:
         if entity not in self.true[number]:
             return WRONG
         return EASY if entity in self.known[number] else HARD
+
+
+def _find_sets(result: Result, graph: Graph) -> tuple[EntitySet, ...]:
+    """The sets of a result's steps over other facts, with the same limit."""
+    return execute(result.plan, graph, max_bindings=result.max_bindings).sets
 
 
 def _step_to_json(view: StepView) -> dict[str, Any]:

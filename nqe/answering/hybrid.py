@@ -160,7 +160,7 @@ class HybridRun:
     ) -> None:
         self.exact, self.table, self.predictor, self.curve = exact, exact.table, predictor, curve
         self.logic, self.norm, self.options = logic, norm_of(logic), options
-        self.certain = find_certain_sets(exact, predictor.graph)
+        self.certain = find_certain_sets(exact, predictor.graph, predictor.max_bindings)
         steps, entities = self.table.step_count, predictor.entity_count
         self.rows = torch.zeros(steps, entities, device=predictor.device)
         with torch.no_grad():
@@ -235,7 +235,9 @@ def split_plans(step_counts: Integers, entity_count: int) -> Iterator[slice]:
     return (slice(first, last) for first, last in pairwise(bounds) if first < last)
 
 
-def find_certain_sets(exact: StepSets, graph: FactSource) -> StepSets:
+def find_certain_sets(
+    exact: StepSets, graph: FactSource, max_bindings: int | None = None
+) -> StepSets:
     """Find the entities of each step that the facts make certain.
 
     A missing fact does not make its negation certain, so a negation contributes nothing. Only
@@ -246,7 +248,7 @@ def find_certain_sets(exact: StepSets, graph: FactSource) -> StepSets:
     if not negation.any():
         return exact
     plans = np.unique(table.plan_of_step[negation])
-    again = run_table(_empty_negations(table.take(plans)), graph)
+    again = run_table(_empty_negations(table.take(plans)), graph, max_bindings)
     sets = exact.sets()
     steps = ranges(table.plan_start[plans], table.step_counts[plans])
     for step, entities in zip(steps.tolist(), again.sets(), strict=True):

@@ -44,9 +44,10 @@ class NeuralEngine:
         calibration: Calibration | None,
         logic: str | None,
         options: HybridOptions | None,
+        max_bindings: int | None = None,
     ) -> NeuralEngine:
         """Create the engine of a model; by default uncalibrated, and with the model's logic."""
-        predictor, is_calibrated = Predictor(model, graph), calibration is not None
+        predictor, is_calibrated = Predictor(model, graph, max_bindings), calibration is not None
         if calibration is None:
             answers = compute_mean_answers(graph.facts, len(graph.vocabulary.relations))
             calibration = Calibration.plain(predictor.to_model_rows(answers))
@@ -61,7 +62,8 @@ class NeuralEngine:
 
     def with_graph(self, graph: FactSource) -> NeuralEngine:
         """Return the same engine over other facts."""
-        return replace(self, predictor=Predictor(self.predictor.model, graph))
+        predictor = Predictor(self.predictor.model, graph, self.predictor.max_bindings)
+        return replace(self, predictor=predictor)
 
     def compute_rows(self, results: Sequence[Result], mode: str) -> Iterator[tuple[Tensor, Tensor]]:
         """Yield the target's row (entities,) and all rows (steps, entities) of each exact result.
@@ -85,7 +87,7 @@ class NeuralEngine:
 
     def run_table(self, table: StepTable) -> HybridRun:
         """Compute the fuzzy set of every step of a table of plans."""
-        return self.run_sets(run_table(table, self.predictor.graph))
+        return self.run_sets(run_table(table, self.predictor.graph, self.predictor.max_bindings))
 
     def run_sets(self, exact: StepSets) -> HybridRun:
         """Compute the fuzzy set of every step, given its exact set over the known facts."""

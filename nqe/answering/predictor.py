@@ -28,11 +28,13 @@ class Predictor:
 
     The graph may have entities and relations that were added after training: facts about them
     count, but nothing is predicted about them. Callers use the numbers of the graph's
-    vocabulary, which are translated to those of the model.
+    vocabulary, which are translated to those of the model. `max_bindings` limits the facts that
+    are looked at for one pattern.
     """
 
-    def __init__(self, model: Model, graph: FactSource) -> None:
+    def __init__(self, model: Model, graph: FactSource, max_bindings: int | None = None) -> None:
         self.model, self.graph = model.eval(), graph
+        self.max_bindings = max_bindings
         vocabulary = model.vocabulary or graph.vocabulary
         own_sizes = (model.entity_count, model.relation_count)
         sizes = (len(vocabulary.entities), len(vocabulary.relations))
@@ -116,7 +118,7 @@ class Predictor:
 
     def find_stated(self, bindings: Bindings) -> tuple[Integers, Integers]:
         """Find what the facts state: pairs of a binding and an entity in its asked slot."""
-        found = self.graph.match_many(bindings.patterns)
+        found = self.graph.match_many(bindings.patterns, self.max_bindings)
         return found.answer_pattern, found.answer
 
     def score(self, vectors: Tensor, columns: slice = slice(None)) -> Tensor:

@@ -30,7 +30,8 @@ class ReasonSearch:
         """Find why an entity has its probability in the set of a step, by default the target."""
         number = len(self.plan.steps) - 1 if number is None else number
         if self._probability(number, entity) == 1:
-            return prove(self.plan, self.graph, self.certain, entity, number)
+            limit = self.result.max_bindings
+            return prove(self.plan, self.graph, self.certain, entity, number, limit)
         step = self.plan.steps[number]
         match step.op:
             case Op.PROJECTION:
@@ -79,7 +80,7 @@ class ReasonSearch:
         slots = [one if one >= 0 else None for one in bound]
         slots[step.asked] = entity
         pattern = Pattern(step.relation, tuple(slots), step.attributes, step.asked, step.closed)
-        rows = self.graph.matches(pattern)
+        rows = self.graph.matches(pattern, self.result.max_bindings)
         return int(rows[0]) if len(rows) else None
 
 

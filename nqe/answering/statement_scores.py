@@ -105,7 +105,7 @@ def score(
     atom = _parse_statement(statement)
     plans = [bind(_ask_for(atom, place), answerer.graph) for place in range(len(atom.terms))]
     rows = answerer.with_facts("none").compute_rows(plans)
-    results = execute_many(plans, answerer.graph)
+    results = execute_many(plans, answerer.graph, max_bindings=answerer.max_bindings)
     slots = tuple(
         _score_slot(answerer, str(atom.terms[place]), place, result, row, top, among)
         for place, (result, row) in enumerate(zip(results, rows, strict=True))

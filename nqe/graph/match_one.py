@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -14,6 +15,8 @@ from nqe.graph.match_many import match_patterns
 from nqe.graph.pattern import FIRST_QUALIFIER, SUBJECT, Pattern, Patterns, Restriction
 from nqe.graph.ragged import ranges
 
+# More candidates than this are looked at in blocks, which bounds the memory.
+BLOCK = 1_000_000
 # With so few candidates, to look for a more selective slot takes longer than it saves.
 FEW = 32
 # At most this many entities are looked up one by one; more of them in one array operation.
@@ -34,10 +37,13 @@ def find_answers(index: Index, pattern: Pattern, max_bindings: int | None = None
     if pattern.repeats_attribute:
         return match_patterns(index, Patterns.of([pattern]), max_bindings).answers()[0]
     asked = pattern.asked
+    candidates = _find_candidates(index, pattern)
+    if len(candidates.rows) > BLOCK:
+        return EntitySet(_find_entities_in_blocks(index, pattern, candidates, max_bindings))
     if asked < FIRST_QUALIFIER:
-        rows = _find_matching(index, pattern, None, max_bindings)
+        rows = _find_matching(index, pattern, candidates, None, max_bindings)
         return EntitySet(distinct(_main_column(index, asked)[rows]))
-    rows = _find_matching(index, pattern, asked, max_bindings)
+    rows = _find_matching(index, pattern, candidates, asked, max_bindings)
     qualifiers, _ = _find_qualifiers(index, rows, *pattern.qualifier(asked))
     return EntitySet(distinct(index.facts.value[qualifiers]))
 
@@ -46,14 +52,50 @@ def find_rows(index: Index, pattern: Pattern, max_bindings: int | None = None) -
     """The rows of the facts that match a pattern, in ascending order."""
     if pattern.repeats_attribute:
         return match_patterns(index, Patterns.of([pattern]), max_bindings).row
-    return distinct(_find_matching(index, pattern, None, max_bindings))
+    candidates = _find_candidates(index, pattern)
+    if len(candidates.rows) <= BLOCK:
+        return distinct(_find_matching(index, pattern, candidates, None, max_bindings))
+    _check_limit(len(candidates.rows), max_bindings)
+    blocks = _split(index, candidates)
+    parts = [_find_matching(index, pattern, block, None, None) for block in blocks]
+    return distinct(np.concatenate(parts))
+
+
+def _find_entities_in_blocks(
+    index: Index, pattern: Pattern, candidates: Candidates, limit: int | None
+) -> Integers:
+    """The entities in the asked slot of the candidates that match, in ascending order."""
+    _check_limit(len(candidates.rows), limit)
+    parts = [NOTHING]
+    for block in _split(index, candidates):
+        rows = _find_matching(index, pattern, block, None, None)
+        if pattern.asked < FIRST_QUALIFIER:
+            entities = _main_column(index, pattern.asked)[rows]
+        else:
+            qualifiers, _ = _find_qualifiers(index, rows, *pattern.qualifier(pattern.asked))
+            entities = index.facts.value[qualifiers]
+        parts.append(distinct(entities))
+    return distinct(np.concatenate(parts))
+
+
+def _check_limit(count: int, limit: int | None) -> None:
+    if limit is not None and count > limit:
+        raise TooManyBindings(count, limit)
+
+
+def _split(index: Index, candidates: Candidates) -> Iterator[Candidates]:
+    """Candidates in blocks that have about BLOCK facts and qualifiers at most."""
+    sizes = 1 + index.facts.qualifier_count[candidates.rows]
+    cuts = np.flatnonzero(np.diff(np.cumsum(sizes) // BLOCK)) + 1
+    for rows in np.split(candidates.rows, cuts):
+        yield Candidates(rows, candidates.slot)
 
 
 def _find_matching(
-    index: Index, pattern: Pattern, skipped: int | None, limit: int | None
+    index: Index, pattern: Pattern, candidates: Candidates, skipped: int | None, limit: int | None
 ) -> Integers:
     """Rows of matching facts, some perhaps twice; the skipped slot is not checked."""
-    rows, chosen = _find_candidates(index, pattern)
+    rows, chosen = candidates
     if limit is not None and len(rows) > limit:
         raise TooManyBindings(len(rows), limit)
     if pattern.closed and len(rows):

@@ -21,6 +21,7 @@ from nqe.query.algebra import (
 )
 from nqe.query.compiler import compile_tree
 from nqe.query.formula import Atom, Term, Variable
+from nqe.query.limits import show_value
 from nqe.query.plan import Op, Plan, PlanBuilder
 from nqe.query.query import Query, parse
 from nqe.query.query_graph import QueryGraph
@@ -53,7 +54,9 @@ def read_query(query: Query | str | Mapping[str, Any]) -> Query:
         return Query.from_json(query) if query.lstrip().startswith("{") else parse(query)
     if isinstance(query, Mapping):
         return Query.from_json(query)
-    raise QueryError(f"a query is text, JSON or a Query, not {type(query).__name__} {query!r:.60}")
+    raise QueryError(
+        f"a query is text, JSON or a Query, not {type(query).__name__} {show_value(query)}"
+    )
 
 
 def resolve_graph(graph: QueryGraph, vocabulary: Vocabulary) -> QueryGraph:

@@ -15,7 +15,8 @@ from nqe.query.algebra import (
     Projection,
     measure_depth,
 )
-from nqe.query.formula import MAX_DEPTH, TOO_DEEP, Atom, Variable
+from nqe.query.formula import Atom, Variable
+from nqe.query.limits import NESTING, show_text
 from nqe.query.query_graph import Branches, Negated, QueryGraph, Scope, to_formula
 from nqe.query.text import render_atom, render_formula
 
@@ -25,16 +26,12 @@ def compile_tree(graph: QueryGraph) -> Operator:
     if len(graph.targets) > 1:
         names = ", ".join(map(str, graph.targets))
         raise QueryError(f"the query has several targets ({names}); ask for one of them at a time")
-    try:
-        tree = _compile_scope(graph.scope, graph.targets[0])
-    except RecursionError:
-        raise QueryError(TOO_DEEP) from None
-    if measure_depth(tree) > MAX_DEPTH:
-        raise QueryError(TOO_DEEP)
+    tree = _compile_scope(graph.scope, graph.targets[0], 1)
+    NESTING.check(measure_depth(tree))
     return tree
 
 
-def _compile_scope(scope: Scope, asked: Variable) -> Operator:
+def _compile_scope(scope: Scope, asked: Variable, depth: int) -> Operator:
     """The operators of a scope that shares only the asked variable with what surrounds it."""
     for condition in scope.conditions:
         match condition:
@@ -44,7 +41,16 @@ def _compile_scope(scope: Scope, asked: Variable) -> Operator:
                 _check_shared_variable(condition, asked)
             case _:
                 assert_never(condition)
-    return _ScopeCompiler(scope).compile_variable(asked, (asked,))
+    return _ScopeCompiler(scope, _find_conditions(scope), {asked}).compile_variable(asked, depth)
+
+
+def _find_conditions(scope: Scope) -> dict[Variable, list[int]]:
+    """For each variable, the numbers of the conditions that it stands in."""
+    found: dict[Variable, list[int]] = {}
+    for number, condition in enumerate(scope.conditions):
+        for variable in condition.variables:
+            found.setdefault(variable, []).append(number)
+    return found
 
 
 @dataclass
@@ -52,28 +58,37 @@ class _ScopeCompiler:
     """Compiles the variables of one scope, beginning at the asked one; uses each atom once."""
 
     scope: Scope
+    conditions: dict[Variable, list[int]]
+    """For each variable, the numbers of the conditions that it stands in."""
+    reached: set[Variable]
+    """The variables that are compiled already or will be, because a compiled atom has them."""
     used: set[int] = field(default_factory=set)
     """The numbers of the conditions that are compiled already."""
 
-    def compile_variable(self, variable: Variable, path: tuple[Variable, ...]) -> Operator:
+    def compile_variable(self, variable: Variable, depth: int) -> Operator:
         """Everything that restricts a variable, apart from the atoms used already."""
+        # The tree has at least `depth` operators up to here, so the check refuses no valid query.
+        if depth > NESTING.most:
+            raise NESTING.exceeded()
         atoms: list[Operator] = []
         nested: list[Operator] = []
-        for number, condition in enumerate(self.scope.conditions):
-            if number in self.used or variable not in condition.variables:
+        for number in self.conditions.get(variable, ()):
+            if number in self.used:
                 continue
             self.used.add(number)
+            condition = self.scope.conditions[number]
             if isinstance(condition, Atom):
-                atoms.append(self._compile_atom(condition, variable, path))
+                atoms.append(self._compile_atom(condition, variable, depth))
             else:
-                nested.append(_compile_nested(condition, variable))
+                nested.append(_compile_nested(condition, variable, depth))
         return _conjoin(variable, (*atoms, *nested))
 
-    def _compile_atom(self, atom: Atom, asked: Variable, path: tuple[Variable, ...]) -> Projection:
-        others = tuple(name for name in atom.variables if name != asked)
+    def _compile_atom(self, atom: Atom, asked: Variable, depth: int) -> Projection:
+        others = [name for name in atom.variables if name != asked]
         for other in others:
-            if other in path:
+            if other in self.reached:
                 raise QueryError(_describe_cycle(other, atom))
+        self.reached.update(others)
         slots: list[str | Operator | None] = []
         for term in atom.terms:
             if not isinstance(term, Variable):
@@ -81,7 +96,7 @@ class _ScopeCompiler:
             elif term == asked:
                 slots.append(None)
             else:
-                slots.append(self.compile_variable(term, (*path, *others)))
+                slots.append(self.compile_variable(term, depth + 1))
         place = atom.terms.index(asked)
         return Projection(
             asked.name, atom.relation, atom.attributes, tuple(slots), place, atom.closed
@@ -98,13 +113,13 @@ def _conjoin(variable: Variable, parts: tuple[Operator, ...]) -> Operator:
             return Conjunction(variable.name, parts)
 
 
-def _compile_nested(condition: Negated | Branches, variable: Variable) -> Operator:
+def _compile_nested(condition: Negated | Branches, variable: Variable, depth: int) -> Operator:
     """A `not` or an `or` as an operator over the variable that it shares."""
     match condition:
         case Negated(scope):
-            return Negation(variable.name, _compile_scope(scope, variable))
+            return Negation(variable.name, _compile_scope(scope, variable, depth + 1))
         case Branches(scopes):
-            branches = tuple(_compile_scope(scope, variable) for scope in scopes)
+            branches = tuple(_compile_scope(scope, variable, depth + 1) for scope in scopes)
             return Disjunction(variable.name, branches)
         case _:
             assert_never(condition)
@@ -112,9 +127,10 @@ def _compile_nested(condition: Negated | Branches, variable: Variable) -> Operat
 
 def _check_atom(atom: Atom) -> None:
     names = [term for term in atom.terms if isinstance(term, Variable)]
-    for place, name in enumerate(names):
-        if name in names[:place]:
-            raise QueryError(f"{name} stands twice in {render_atom(atom)}; use two variables")
+    if len(names) > len(atom.variables):
+        twice = next(name for place, name in enumerate(names) if name in names[:place])
+        shown = show_text(render_atom(atom))
+        raise QueryError(f"{twice} stands twice in {shown}; use two variables")
 
 
 def _check_shared_variable(condition: Negated | Branches, asked: Variable) -> None:
@@ -131,8 +147,9 @@ def _describe_second_variable(condition: Negated | Branches, asked: Variable) ->
     )
     first = asked if asked in condition.variables else condition.variables[0]
     second = next(name for name in condition.variables if name != first)
+    shown = show_text(render_formula(to_formula(condition)))
     return (
-        f"the `{word}` in {render_formula(to_formula(condition))} shares {second} with the rest "
+        f"the `{word}` in {shown} shares {second} with the rest "
         f"beside {first}, but may share only one; move what restricts {second} into {within}, "
         f"as in {example}"
     )
@@ -140,6 +157,6 @@ def _describe_second_variable(condition: Negated | Branches, asked: Variable) ->
 
 def _describe_cycle(variable: Variable, atom: Atom) -> str:
     return (
-        f"{variable} closes a cycle at {render_atom(atom)}; "
+        f"{variable} closes a cycle at {show_text(render_atom(atom))}; "
         "the variables of a query must form a tree, so drop an atom or rename one of them"
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 from nqe.graph.vocabulary import Vocabulary
 from nqe.query.plan import Op, Plan, Step
@@ -40,7 +41,14 @@ class Drawing:
 
     def inputs(self, node: Node) -> list[Edge]:
         """The edges that end at a node."""
-        return [edge for edge in self.edges if edge.target == node]
+        return self._inputs_by_name.get(node.name, [])
+
+    @cached_property
+    def _inputs_by_name(self) -> dict[str, list[Edge]]:
+        found: dict[str, list[Edge]] = {}
+        for edge in self.edges:
+            found.setdefault(edge.target.name, []).append(edge)
+        return found
 
 
 def draw(plan: Plan, vocabulary: Vocabulary) -> Drawing:

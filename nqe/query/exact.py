@@ -25,7 +25,7 @@ def execute(
     """The exact answers of a query over the facts of a graph or of all splits of a data set."""
     graph = graph.graph if isinstance(graph, Dataset) else graph
     plan = bind(query, graph)
-    return Result(plan, graph, tuple(run(plan, graph, max_bindings)))
+    return Result(plan, graph, tuple(run(plan, graph, max_bindings)), max_bindings)
 
 
 def execute_many(
@@ -41,7 +41,7 @@ def execute_many(
     results, first = [], 0
     for plan in plans:
         last = first + len(plan.steps)
-        results.append(Result(plan, graph, tuple(sets[first:last])))
+        results.append(Result(plan, graph, tuple(sets[first:last]), max_bindings))
         first = last
     return results
 

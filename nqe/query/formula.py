@@ -5,14 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, assert_never
+from typing import Any, ClassVar, assert_never
 
 from nqe.errors import QueryError
+from nqe.query.limits import ATOMS, CHARACTERS, NESTING, QUALIFIERS, show_value
 
 _VARIABLE = re.compile(r"\w+")
-
-MAX_DEPTH = 100
-TOO_DEEP = f"the query is nested more than {MAX_DEPTH} deep; split it into smaller ones"
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,10 +20,9 @@ class Variable:
     name: str
 
     def __post_init__(self) -> None:
-        if not _VARIABLE.fullmatch(self.name):
-            raise QueryError(
-                f"'{self.name}' cannot be a variable's name; use only letters, digits and _"
-            )
+        if not isinstance(self.name, str) or not _VARIABLE.fullmatch(self.name):
+            shown = show_value(self.name)
+            raise QueryError(f"{shown} cannot be a variable's name; use only letters, digits and _")
 
     def __hash__(self) -> int:
         # Variables are looked up often; this is faster than the hash of a data class.
@@ -74,15 +71,32 @@ class Atom(_Connectives):
     """The contents of its slots: subject, object, then the values of the qualifiers."""
     variables: tuple[Variable, ...] = field(init=False, repr=False, compare=False)
     """Its distinct variables, in the order of its slots."""
+    characters: int = field(init=False, repr=False, compare=False)
+    nesting: ClassVar[int] = 0
+    atom_count: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
-        terms = (self.subject, self.object, *(value for _, value in self.qualifiers))
-        for term in terms:
-            if not isinstance(term, Variable | str):
-                raise QueryError(f"{term!r} in {self.relation}(…) is neither a name nor a variable")
-        distinct = dict.fromkeys(term for term in terms if isinstance(term, Variable))
+        terms = (self.subject, self.object, *[value for _, value in self.qualifiers])
+        distinct = dict.fromkeys([term for term in terms if isinstance(term, Variable)])
         object.__setattr__(self, "terms", terms)
         object.__setattr__(self, "variables", tuple(distinct))
+        object.__setattr__(self, "characters", self._check_names() + 2 * len(terms))
+        if len(terms) - 2 > QUALIFIERS.most or self.characters > CHARACTERS.most:
+            QUALIFIERS.check(len(terms) - 2)
+            CHARACTERS.check(self.characters)
+
+    def _check_names(self) -> int:
+        """Refuse what is not a name or a variable; gives the number of characters of them all."""
+        names = [term.name if isinstance(term, Variable) else term for term in self.terms]
+        names += [self.relation, *[attribute for attribute, _ in self.qualifiers]]
+        try:
+            joined = "".join(names)
+        except TypeError:
+            wrong = next(name for name in names if not isinstance(name, str))
+            found = f"{show_value(wrong)} in {show_value(self.relation)[1:-1]}(…)"
+            raise QueryError(f"{found} is neither a name nor a variable") from None
+        check_characters(joined)
+        return len(joined)
 
     @property
     def attributes(self) -> tuple[str, ...]:
@@ -99,9 +113,13 @@ class And(_Connectives):
     """All of its parts hold."""
 
     parts: tuple[Formula, ...]
+    nesting: int = field(init=False, repr=False, compare=False)
+    atom_count: int = field(init=False, repr=False, compare=False)
+    characters: int = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         _check_parts("and", self.parts)
+        _measure(self, self.parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,9 +127,13 @@ class Or(_Connectives):
     """At least one of its parts holds."""
 
     parts: tuple[Formula, ...]
+    nesting: int = field(init=False, repr=False, compare=False)
+    atom_count: int = field(init=False, repr=False, compare=False)
+    characters: int = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         _check_parts("or", self.parts)
+        _measure(self, self.parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,29 +141,37 @@ class Not(_Connectives):
     """Its part does not hold."""
 
     part: Formula
+    nesting: int = field(init=False, repr=False, compare=False)
+    atom_count: int = field(init=False, repr=False, compare=False)
+    characters: int = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        _measure(self, (self.part,))
 
 
+# Every formula knows its size when it is built: how deep it is nested (0 for an atom), the number
+# of its atoms, and the characters of its shortest text. One that exceeds a limit cannot be built,
+# so whatever walks a formula may use recursion.
 Formula = Atom | And | Or | Not
 
 
-def is_too_deep(formula: Formula) -> bool:
-    """Whether a formula is nested so deep that walking it would exhaust Python's stack."""
-    level, depth = [formula], 0
-    while level and depth <= MAX_DEPTH:
-        level, depth = [part for one in level for part in _direct_parts(one)], depth + 1
-    return bool(level)
+def check_formula(value: object) -> None:
+    """Refuse what is not a formula."""
+    if not isinstance(value, _Connectives):
+        raise QueryError(f"{show_value(value)} is not a formula; build one with nqe.atom")
 
 
-def _direct_parts(formula: Formula) -> tuple[Formula, ...]:
-    match formula:
-        case Atom():
-            return ()
-        case Not(part):
-            return (part,)
-        case And(parts) | Or(parts):
-            return parts
-        case _:
-            assert_never(formula)
+def check_characters(text: str) -> None:
+    """Refuse text that no file and no terminal can hold: bytes or surrogates that stand alone."""
+    if text.isascii():
+        return
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        found = ascii(text[error.start])
+        raise QueryError(
+            f"the query has {found}, which is a byte or half a character; write it in UTF-8"
+        ) from None
 
 
 def variables(names: str) -> tuple[Variable, ...]:
@@ -206,3 +236,23 @@ def _parts(kind: type[And] | type[Or], formula: Formula) -> tuple[Formula, ...]:
 def _check_parts(word: str, parts: tuple[Formula, ...]) -> None:
     if len(parts) < 2:
         raise QueryError(f"`{word}` joins two or more parts, not {len(parts)}; drop it")
+
+
+def _measure(whole: And | Or | Not, parts: tuple[Formula, ...]) -> None:
+    """Set the size of a formula from its parts; refuse one that is too large."""
+    nesting = atom_count = characters = 0
+    try:
+        for part in parts:
+            nesting = max(nesting, part.nesting)
+            atom_count += part.atom_count
+            characters += part.characters + 1
+    except AttributeError:
+        check_formula(part)
+        raise
+    if nesting >= NESTING.most or atom_count > ATOMS.most or characters > CHARACTERS.most:
+        NESTING.check(nesting + 1)
+        ATOMS.check(atom_count)
+        CHARACTERS.check(characters)
+    object.__setattr__(whole, "nesting", nesting + 1)
+    object.__setattr__(whole, "atom_count", atom_count)
+    object.__setattr__(whole, "characters", characters)

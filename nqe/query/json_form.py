@@ -7,12 +7,21 @@ atom: an object with relation, subject, object and, optionally, qualifiers and o
 from __future__ import annotations
 
 import json
+from collections import Counter
+from collections.abc import Collection
 from typing import Annotated, Any, assert_never
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, ValidationError
 
 from nqe.errors import QueryError
-from nqe.query.formula import TOO_DEEP, And, Atom, Formula, Not, Or, Term, Variable
+from nqe.query.formula import And, Atom, Formula, Not, Or, Term, Variable
+from nqe.query.limits import JSON_CHARACTERS, JSON_VALUES, NESTING, show_text, show_value
+
+# An `and` or `or` is an object and a list. Below the last one are an atom, the list of its
+# qualifiers, a qualifier, a variable and its name; above the first one is the query.
+_JSON_NESTING = 2 * NESTING.most + 6
+# A whole number with more digits is read as a float, because long ones take quadratic time.
+_DIGITS = 18
 
 
 class _JsonModel(BaseModel):
@@ -93,23 +102,74 @@ def to_json(target: Variable, formula: Formula) -> dict[str, Any]:
 
 def from_json(data: Any) -> tuple[Variable, Formula]:
     """The target and the formula of JSON data or JSON text."""
+    content = _load(data) if isinstance(data, str | bytes) else data
+    _check_size(content)
     try:
-        content = json.loads(data) if isinstance(data, str | bytes) else data
         query = QueryJson.model_validate(content)
     except ValidationError as error:
         raise QueryError(f"query JSON: {_describe_error(error)}") from None
+    return Variable(query.target), _formula(query.formula)
+
+
+def _load(text: str | bytes) -> Any:
+    """The data of JSON text; stricter than Python's own reader."""
+    JSON_CHARACTERS.check(len(text))
+    try:
+        return json.loads(
+            text,
+            object_pairs_hook=_read_object,
+            parse_int=_read_integer,
+            parse_constant=_refuse_constant,
+        )
     except ValueError as error:
         raise QueryError(f"query JSON: not JSON ({error})") from None
     except RecursionError:
-        raise QueryError(f"query JSON: {TOO_DEEP}") from None
-    return Variable(query.target), _formula(query.formula)
+        raise NESTING.exceeded() from None
+
+
+def _read_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    content = dict(pairs)
+    if len(content) < len(pairs):
+        counts = Counter(key for key, _ in pairs)
+        twice = next(key for key, count in counts.items() if count > 1)
+        raise QueryError(f"query JSON: an object has the key {show_value(twice)} twice; keep one")
+    return content
+
+
+def _read_integer(digits: str) -> float:
+    return int(digits) if len(digits) <= _DIGITS else float(digits)
+
+
+def _refuse_constant(word: str) -> None:
+    raise QueryError(f"query JSON: {word} is not JSON; write a name in quotes")
+
+
+def _check_size(content: Any) -> None:
+    """Refuse data that is too large or too deep, before its content is looked at."""
+    level, count, depth = [content], 1, 0
+    while level:
+        depth += 1
+        if depth > _JSON_NESTING:
+            raise NESTING.exceeded()
+        inner = [values for values in map(_values, level) if values]
+        count += sum(map(len, inner))
+        JSON_VALUES.check(count)
+        level = [value for values in inner for value in values]
+
+
+def _values(data: Any) -> Collection[Any]:
+    match data:
+        case dict():
+            return data.values()
+        case list() | tuple():
+            return data
+        case _:
+            return ()
 
 
 def _describe_error(error: ValidationError) -> str:
     """The place and the kind of the error, without the names of the classes in this file."""
-    first = error.errors()[0]
-    if first["type"].startswith("recursion"):
-        return TOO_DEEP
+    first = error.errors(include_url=False, include_input=False)[0]
     parts = [str(part) for part in first["loc"]]
     if any(part.endswith("Json") or part == "str" for part in parts):
         message = 'give a name, or {"variable": "x"}'
@@ -120,7 +180,7 @@ def _describe_error(error: ValidationError) -> str:
         for place, part in enumerate(parts)
         if part not in ("atom", "str", "VariableJson") and parts[place - 1 : place] != [part]
     ]
-    return f"{'.'.join(path) or 'the query'}: {message}"
+    return f"{show_text('.'.join(path)) or 'the query'}: {message}"
 
 
 def _formula_data(formula: Formula) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from nqe.query.algebra import (
 )
 from nqe.query.compiler import compile_tree
 from nqe.query.formula import Formula
+from nqe.query.limits import ATOMS
 from nqe.query.query_graph import QueryGraph
 
 Literals = tuple[Operator, ...]
@@ -30,8 +31,19 @@ MAX_CLAUSES = 10_000
 
 def to_dnf(graph: QueryGraph) -> Formula:
     """The disjunctive normal form of a query graph, over the same target."""
-    tree = compile_tree(graph)
-    return to_formula(_disjoin(_clauses(tree)), graph.targets[0])
+    clauses = _clauses(compile_tree(graph))
+    atoms = sum(_count_projections(literal) for clause in clauses for literal in clause)
+    if atoms > ATOMS.most:
+        raise QueryError(
+            f"the normal form would have {atoms:,} atoms, more than {ATOMS.most:,}; "
+            "ask the query as it is"
+        )
+    return to_formula(_disjoin(clauses), graph.targets[0])
+
+
+def _count_projections(operator: Operator) -> int:
+    below = sum(map(_count_projections, operator.inputs))
+    return below + isinstance(operator, Projection)
 
 
 def _clauses(operator: Operator) -> list[Literals]:

@@ -25,6 +25,7 @@ from nqe.query.algebra import (
     to_formula,
 )
 from nqe.query.formula import Variable
+from nqe.query.limits import NESTING
 from nqe.query.query import Query
 from nqe.query.shapes import Shape
 
@@ -81,6 +82,10 @@ class Plan:
 
     steps: tuple[Step, ...]
     warnings: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.steps:
+            NESTING.check(self.steps[-1].depth + 1)
 
     def __eq__(self, other: object) -> bool:
         """Whether both plans have the same steps; the names of variables do not count."""

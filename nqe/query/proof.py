@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import assert_never
 
 from nqe.errors import NqeError
+from nqe.graph.assignment import assign_first
 from nqe.graph.entity_set import EntitySet
 from nqe.graph.fact import Fact
 from nqe.graph.fact_source import FactSource
@@ -23,6 +24,7 @@ def prove(
     sets: Sequence[EntitySet],
     entity: int,
     number: int | None = None,
+    max_bindings: int | None = None,
 ) -> Reason:
     """A proof that an entity is in the set of a step, by default the last one.
 
@@ -32,7 +34,7 @@ def prove(
     if entity not in sets[number]:
         name = graph.vocabulary.entities.full_name(entity)
         raise NqeError(f"{name} is not an answer, so there is no proof; ask for one of the answers")
-    return _Prover(plan, graph, sets).prove(number, entity)
+    return _Prover(plan, graph, sets, max_bindings).prove(number, entity)
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +44,7 @@ class _Prover:
     plan: Plan
     graph: FactSource
     sets: Sequence[EntitySet]
+    max_bindings: int | None
 
     def prove(self, number: int, entity: int) -> Reason:
         """A proof that an entity is in the set of a step."""
@@ -80,7 +83,7 @@ class _Prover:
         slots = list(pattern.slots)
         slots[step.asked] = entity
         pattern = replace(pattern, slots=tuple(slots))
-        row = int(self.graph.matches(pattern)[0])
+        row = int(self.graph.matches(pattern, self.max_bindings)[0])
         return row, _slot_entities(self.graph.fact(row), pattern, self.graph.vocabulary)
 
     def _describe_absent(self, number: int, entity: int) -> str:
@@ -107,21 +110,24 @@ def _slot_entities(fact: Fact, pattern: Pattern, vocabulary: Vocabulary) -> list
     """The entities that a matching fact has in the slots of the pattern."""
     entity, relation = vocabulary.entities.resolve, vocabulary.relations.resolve
     pairs = [(relation(attribute), entity(value)) for attribute, value in fact.qualifiers]
-    chosen = next(_map_qualifiers(pattern, pairs, ()))
+    rows = (_find_places(*pattern.qualifier(slot), pairs) for slot in _qualifier_slots(pattern))
+    chosen = assign_first(list(rows))
+    if chosen is None:
+        raise ValueError("the fact does not match the pattern")
     return [entity(fact.subject), entity(fact.object), *(pairs[place][1] for place in chosen)]
 
 
-def _map_qualifiers(
-    pattern: Pattern, pairs: Sequence[tuple[int, int]], chosen: tuple[int, ...]
-) -> Iterator[tuple[int, ...]]:
-    """Every injective way to map the pattern's qualifiers to the fact's."""
-    if len(chosen) == len(pattern.attributes):
-        yield chosen
-        return
-    attribute, restriction = pattern.qualifier(FIRST_QUALIFIER + len(chosen))
-    for place, (name, value) in enumerate(pairs):
-        if place not in chosen and name == attribute and _allows(restriction, value):
-            yield from _map_qualifiers(pattern, pairs, (*chosen, place))
+def _qualifier_slots(pattern: Pattern) -> range:
+    return range(FIRST_QUALIFIER, len(pattern.slots))
+
+
+def _find_places(attribute: int, restriction: Restriction, pairs: Sequence[tuple[int, int]]) -> int:
+    """The qualifiers of a fact that fit one of a pattern, as a row of an assignment."""
+    return sum(
+        1 << place
+        for place, (name, value) in enumerate(pairs)
+        if name == attribute and _allows(restriction, value)
+    )
 
 
 def _allows(restriction: Restriction, entity: int) -> bool:

@@ -8,7 +8,8 @@ from typing import Any
 from nqe.errors import QueryError
 from nqe.query import json_form
 from nqe.query.compiler import compile_tree
-from nqe.query.formula import Formula, Variable
+from nqe.query.formula import Formula, Variable, check_formula
+from nqe.query.limits import show_value
 from nqe.query.normal_form import to_dnf
 from nqe.query.query_graph import QueryGraph
 from nqe.query.shapes import Shape
@@ -24,7 +25,10 @@ class Query:
 
     def __post_init__(self) -> None:
         if not isinstance(self.target, Variable):
-            raise QueryError(f"the target {self.target!r} is not a variable; write Variable('x')")
+            raise QueryError(
+                f"the target {show_value(self.target)} is not a variable; write Variable('x')"
+            )
+        check_formula(self.formula)
 
     @property
     def text(self) -> str:

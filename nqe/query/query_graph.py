@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import assert_never
 
 from nqe.errors import QueryError
 from nqe.query.formula import (
-    MAX_DEPTH,
-    TOO_DEEP,
     And,
     Atom,
     Formula,
@@ -21,6 +19,7 @@ from nqe.query.formula import (
     split_and,
     split_or,
 )
+from nqe.query.limits import NESTING, show_text
 from nqe.query.text import render_formula
 
 
@@ -32,17 +31,21 @@ class Scope:
     """The variables it quantifies: those of its atoms that are not bound outside of it."""
     conditions: tuple[Condition, ...]
     """In the order in which they were written."""
+    depth: int = field(init=False, repr=False, compare=False)
+    """The number of scopes on the longest way down, this one included."""
+
+    def __post_init__(self) -> None:
+        below = [one.depth for one in self.conditions if not isinstance(one, Atom)]
+        depth = 1 + max(below, default=0)
+        NESTING.check(depth)
+        object.__setattr__(self, "depth", depth)
 
     @cached_property
     def free(self) -> tuple[Variable, ...]:
         """The variables that it uses and that are bound outside of it."""
         used = dict.fromkeys(name for one in self.conditions for name in one.variables)
-        return tuple(name for name in used if name not in self.variables)
-
-    @cached_property
-    def depth(self) -> int:
-        """The number of scopes on the longest way down, this one included."""
-        return 1 + max((scope.depth for scope in self.nested), default=0)
+        own = set(self.variables)
+        return tuple(name for name in used if name not in own)
 
     @property
     def atoms(self) -> tuple[Atom, ...]:
@@ -87,6 +90,11 @@ class Negated:
         """The variables that it shares with what surrounds it."""
         return self.scope.free
 
+    @property
+    def depth(self) -> int:
+        """The depth of its scope."""
+        return self.scope.depth
+
 
 @dataclass(frozen=True)
 class Branches:
@@ -98,6 +106,11 @@ class Branches:
     def variables(self) -> tuple[Variable, ...]:
         """The variables that any of them shares with what surrounds it."""
         return tuple(dict.fromkeys(name for scope in self.scopes for name in scope.free))
+
+    @property
+    def depth(self) -> int:
+        """The depth of its deepest scope."""
+        return max([scope.depth for scope in self.scopes], default=0)
 
 
 Condition = Atom | Negated | Branches
@@ -120,18 +133,13 @@ class QueryGraph:
         unbound = [name for name in self.scope.free if name not in self.targets]
         if unbound:
             raise ValueError(f"{unbound[0]} is neither a target nor quantified by a scope")
-        if self.scope.depth > MAX_DEPTH:
-            raise QueryError(TOO_DEEP)
         _check_scope(self.scope, self.targets)
 
     @classmethod
     def of(cls, targets: Iterable[Variable], formula: Formula) -> QueryGraph:
         """The query graph of a formula."""
         targets = tuple(targets)
-        try:
-            return cls(targets, _build_scope(formula, frozenset(targets)))
-        except RecursionError:
-            raise QueryError(TOO_DEEP) from None
+        return cls(targets, _build_scope(formula, frozenset(targets)))
 
     @property
     def formula(self) -> Formula:
@@ -241,7 +249,7 @@ def _check_branches(condition: Branches) -> None:
     for scope in condition.scopes:
         if not scope.free:
             raise QueryError(
-                f"the branch {render_formula(scope.formula)} does not use {shared}, "
+                f"the branch {show_text(render_formula(scope.formula))} does not use {shared}, "
                 "which the `or` shares with the rest; every branch must"
             )
 
@@ -273,4 +281,4 @@ def _reach(anchors: tuple[Variable, ...], groups: Sequence[tuple[Variable, ...]]
 
 
 def _render(condition: Condition) -> str:
-    return render_formula(to_formula(condition))
+    return show_text(render_formula(to_formula(condition)))

@@ -24,6 +24,8 @@ class Result:
     plan: Plan
     graph: FactSource
     sets: tuple[EntitySet, ...]
+    max_bindings: int | None = None
+    """The most facts that each step was allowed to look at; it holds for proofs as well."""
 
     @property
     def answers(self) -> Integers:
@@ -54,4 +56,4 @@ class Result:
     def proof(self, entity: int | np.integer[Any] | str) -> Reason:
         """Why an entity (its number, id or label) is an answer, step by step."""
         number = self.graph.vocabulary.entities.to_number(entity)
-        return prove(self.plan, self.graph, self.sets, number)
+        return prove(self.plan, self.graph, self.sets, number, max_bindings=self.max_bindings)

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from itertools import accumulate
 from typing import assert_never
 
 from nqe.errors import QueryError
@@ -18,7 +17,7 @@ from nqe.query.algebra import (
     Operator,
     Projection,
 )
-from nqe.query.formula import MAX_DEPTH
+from nqe.query.limits import CHARACTERS, NESTING, show_value
 
 # The paper's Figure 4. P is a projection; its brackets hold the shapes of what fills its slots.
 SHAPES = {
@@ -80,10 +79,9 @@ class Shape:
 
 def parse_shape(text: str) -> Shape:
     """The shape that a name (`2in`) or a tree (`And(P(P()), Not(P()))`) stands for."""
+    CHARACTERS.check(len(text))
     tree = SHAPES.get(text.strip(), text)
-    tokens = re.findall(r"\w+|[(),]|\S", tree)
-    _check_depth(tokens)
-    tokens.reverse()
+    tokens = re.findall(r"\w+|[(),]|\S", tree)[::-1]
     shape = _parse(tokens, text)
     if tokens:
         raise _misread(text, f"'{tokens[-1]}' is left over")
@@ -117,24 +115,19 @@ def _names() -> dict[Shape, str]:
     return {parse_shape(name).sorted(): name for name in SHAPES}
 
 
-def _check_depth(tokens: list[str]) -> None:
-    steps = ({"(": 1, ")": -1}.get(token, 0) for token in tokens)
-    if max(accumulate(steps), default=0) > MAX_DEPTH:
-        raise QueryError(f"the shape is nested more than {MAX_DEPTH} deep; make it smaller")
-
-
-def _parse(tokens: list[str], text: str) -> Shape:
-    """Remove the tokens of one shape from the end of a list in reverse, and return the shape."""
-    if not tokens or tokens[-1] not in _FAN_IN:
-        found = f"'{tokens[-1]}' is none of {', '.join(_FAN_IN)}" if tokens else "it ends too early"
+def _parse(tokens: list[str], text: str, depth: int = 1) -> Shape:
+    """The shape at the end of the tokens, which are in reverse order; removes its tokens."""
+    NESTING.check(depth)
+    word = tokens.pop() if tokens else ""
+    if word not in _FAN_IN:
+        found = f"'{word}' is none of {', '.join(_FAN_IN)}" if word else "it ends too early"
         raise _misread(text, found)
-    word = tokens.pop()
-    inputs: list[Shape] = []
     if tokens[-1:] != ["("]:
         raise _misread(text, f"no '(' after {word}")
     tokens.pop()
+    inputs: list[Shape] = []
     while tokens[-1:] != [")"]:
-        inputs.append(_parse(tokens, text))
+        inputs.append(_parse(tokens, text, depth + 1))
         if tokens[-1:] == [","]:
             tokens.pop()
         elif tokens[-1:] != [")"]:
@@ -148,6 +141,6 @@ def _parse(tokens: list[str], text: str) -> Shape:
 
 def _misread(text: str, what: str) -> QueryError:
     return QueryError(
-        f"shape '{text:.200}' not understood: {what:.200}; write one of {', '.join(SHAPES)} "
+        f"shape {show_value(text)} not understood: {what}; write one of {', '.join(SHAPES)} "
         "or a tree such as And(P(P()), Not(P()))"
     )

@@ -118,8 +118,9 @@ class _Writer:
     def __init__(self, model: RdfModel, targets: Sequence[Variable]) -> None:
         self.model = model
         plain = [_plain_name(target) for target in targets]
-        # All new names end in a number. Counting from above the targets' numbers, none is a target.
-        digits = [re.search(r"\d*$", name) for name in plain]
+        # All new names end in a number. Counting from above the targets' numbers, none is a target;
+        # a longer number than these 18 digits is never reached.
+        digits = [re.search(r"\d{0,18}$", name) for name in plain]
         self.numbers = count(1 + max(int(found.group() or 0) for found in digits if found))
         self.targets = self._name_targets(targets)
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from nqe.graph.arrays import Booleans, Integers
 from nqe.graph.pattern import FIRST_QUALIFIER, Kind
-from nqe.query.formula import MAX_DEPTH
+from nqe.query.limits import NESTING
 from nqe.query.plan import Op
 from nqe.query.step_table import StepTable
 
@@ -64,7 +64,7 @@ def _find_wrong_steps(plans: StepTable, relation_count: int) -> Iterator[Problem
         inputs,
     )
     yield depth != _compute_depths(plans), "depth {} is not that of its inputs plus one", depth
-    yield depth >= MAX_DEPTH, f"depth {{}} is more than {MAX_DEPTH - 1}", depth
+    yield depth >= NESTING.most, f"depth {{}} is more than {NESTING.most - 1}", depth
     projection = op == Op.PROJECTION
     fills_slot = (parent >= 0) & projection[parent]
     yield (op == Op.ANY) & ~fills_slot, "a step Any is not the input of a projection", op

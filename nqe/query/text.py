@@ -11,11 +11,15 @@ from typing import Any, assert_never, cast
 from lark import Lark, Token, Transformer, UnexpectedInput
 
 from nqe.errors import QueryError
-from nqe.query.formula import TOO_DEEP, And, Atom, Formula, Not, Or, Term, Variable, is_too_deep
+from nqe.query.formula import And, Atom, Formula, Not, Or, Term, Variable, check_characters
+from nqe.query.limits import CHARACTERS
 from nqe.shown_text import count_cells, make_visible
 
 KEYWORDS = frozenset({"and", "or", "not", "only"})
 _WORD = re.compile(r'[^\s()\[\],;:"&|!?]+')
+
+# How many characters before and after an error are shown.
+_AROUND = 200
 
 # How error messages call the grammar's terminals.
 _TERMINALS = {
@@ -37,13 +41,13 @@ _TERMINALS = {
 
 def parse_text(text: str) -> tuple[Variable, Formula]:
     """The target and the formula of a text such as `?x: borders(?x, France)`."""
+    CHARACTERS.check(len(text))
+    check_characters(text)
     try:
         # The builder makes formulas while the text is parsed, so that there is no tree.
         target, formula = cast(tuple[Variable, Formula], _parser().parse(text))
     except UnexpectedInput as error:
         raise QueryError(_describe_error(text, error)) from None
-    if is_too_deep(formula):
-        raise QueryError(TOO_DEEP)
     return target, formula
 
 
@@ -160,6 +164,7 @@ def _describe_error(text: str, error: UnexpectedInput) -> str:
     found = text.split("\n")[line - 1] if text.strip() else ""
     hint = _suggest(found, line, column, error)
     where = f"line {line}, column {column}" if "\n" in text.strip() else f"column {column}"
-    caret = " " * count_cells(make_visible(found[: column - 1])) + "^"
-    shown = make_visible(found.rstrip("\r"))
+    first = max(0, column - 1 - _AROUND)
+    caret = " " * count_cells(make_visible(found[first : column - 1])) + "^"
+    shown = make_visible(found[first : column + _AROUND].rstrip("\r"))
     return f"query not understood at {where}{hint}\n  {shown}\n  {caret}"

@@ -32,7 +32,7 @@ import nqe
 from nqe import EmbeddingRunner
 from nqe.answering import MODES, Answerer, Answers, Calibration, HybridOptions, Request, score
 from nqe.answering.calibration_storage import save_calibration
-from nqe.errors import NqeError
+from nqe.errors import NqeError, TooManyBindings
 from nqe.graph import Dataset, EntitySet, Fact, Graph
 from nqe.model import save_pretrained
 from nqe.query import Plan, bind, execute
@@ -425,3 +425,24 @@ class TestAGraphAlone:
         few, many = asked.answer_many(["?x: borders(?x, pt)", "?x: borders(?x, ?y)"])
         assert isinstance(few, Answers)
         assert isinstance(many, NqeError)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_with_a_model_a_request_that_looks_at_too_many_facts_fails_alone(mode: str) -> None:
+    asked = Answerer(DATASET, country_model(), max_bindings=2)
+    requests = [Request(text, mode) for text in ("?x: borders(?x, pt)", "?x: borders(?x, ?y)")]
+    few, many = asked.answer_many(requests)
+    assert isinstance(few, Answers)
+    assert isinstance(many, TooManyBindings)
+
+
+def test_the_facts_that_predictions_look_at_are_limited_as_well() -> None:
+    # No fact has this neighbour, so exact steps look at none. The model predicts who borders it,
+    # and the facts about those are looked at.
+    asked = Answerer(DATASET, country_model(), max_bindings=0)
+    query = "?x: speaks(?y, ?x) and borders(?y, german)"
+    assert not len(asked.answer(query, "exact"))
+    with pytest.raises(TooManyBindings):
+        asked.answer(query, "hybrid")
+    with pytest.raises(TooManyBindings):
+        asked.explain(query)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import reduce
 
 import pytest
@@ -21,7 +22,7 @@ from slow_hybrid import CONJOIN, says
 
 from nqe.answering import Answerer, Explanation, explain
 from nqe.answering.calibration import MAX_PREDICTED
-from nqe.errors import NqeError
+from nqe.errors import NqeError, TooManyBindings
 from nqe.graph import Fact, Graph
 from nqe.query import Plan, bind, execute
 from nqe.query.plan import Op
@@ -314,3 +315,12 @@ def test_json_has_the_same_content_in_ids(facts: list[Fact], plan: Plan, entity:
 def test_an_explanation_repeats_the_query() -> None:
     repeated = explain_countries(NOT_GERMAN).query
     assert bind(repeated, DATASET) == bind(NOT_GERMAN, DATASET)
+
+
+def test_an_explanation_holds_the_limit_of_bindings() -> None:
+    answerer = Answerer(DATASET, country_model(), max_bindings=1)
+    with pytest.raises(TooManyBindings, match="more than the limit of 1"):
+        explain(answerer, NEIGHBOURS_SPEAK)
+    result = execute(NEIGHBOURS_SPEAK, DATASET)
+    with pytest.raises(TooManyBindings):
+        replace(result, max_bindings=0).proof(result.ids[0])

@@ -12,7 +12,7 @@ from slow_matching import match_by_brute_force
 from strategies import ENTITIES, RELATIONS, small_graphs
 
 from nqe.errors import NqeError, TooManyBindings
-from nqe.graph import EntitySet, Fact, Graph, Pattern, match_many
+from nqe.graph import EntitySet, Fact, Graph, Pattern, match_many, match_one
 from nqe.graph.pattern import Restriction
 
 
@@ -146,8 +146,75 @@ def test_numbers_that_are_not_in_the_vocabulary_are_refused() -> None:
             graph.answers_many([pattern])
 
 
-def test_too_many_ways_to_map_qualifiers_are_refused() -> None:
-    wide = Fact("s", "r", "o", tuple(("a", f"v{i}") for i in range(60)))
-    pattern = Pattern(1, (None,) * 6, (0,) * 4, 2)
-    with pytest.raises(TooManyBindings):
-        Graph.of([wide]).answers(pattern, max_bindings=100_000)
+def crowded_graph_with_patterns(seed: int) -> tuple[Graph, list[Pattern]]:
+    """Facts with several qualifiers of one attribute, and patterns with several of them as well."""
+    rng = random.Random(seed)
+    entities = [f"e{i}" for i in range(6)]
+
+    def pairs(most: int) -> tuple[tuple[str, str], ...]:
+        attributes = rng.choices("qqqr", k=rng.randrange(most))
+        return tuple((attribute, rng.choice(entities)) for attribute in attributes)
+
+    graph = Graph.of(Fact("s", "r", rng.choice(entities), pairs(6)) for _ in range(12))
+    number, q = graph.entity_count, graph.vocabulary.relations.resolve("q")
+
+    def restriction() -> Restriction:
+        few = EntitySet.of(rng.sample(range(number), rng.randrange(1, 4)))
+        return rng.choice([None, rng.randrange(number), few, EntitySet(few.members, inverted=True)])
+
+    def pattern() -> Pattern:
+        attributes = tuple(rng.choices([q, q, q, 1 - q], k=rng.choice([2, 3, 4])))
+        slots = (None, None, *(restriction() for _ in attributes))
+        relation = graph.vocabulary.relations.resolve("r")
+        return Pattern(relation, slots, attributes, rng.randrange(len(slots)), rng.random() < 0.3)
+
+    return graph, [pattern() for _ in range(25)]
+
+
+@pytest.mark.parametrize("many_ways", [1, 5, 10**9])
+@pytest.mark.parametrize("seed", range(6))
+def test_facts_with_many_ways_to_match_give_what_brute_force_finds(
+    monkeypatch: pytest.MonkeyPatch, seed: int, many_ways: int
+) -> None:
+    monkeypatch.setattr(match_many, "MANY_WAYS", many_ways)
+    monkeypatch.setattr(match_many, "WAYS_BLOCK", 7)
+    graph, several = crowded_graph_with_patterns(seed)
+    together = graph.answers_many(several)
+    for pattern, batch in zip(several, together, strict=True):
+        answers, rows = match_by_brute_force(graph, pattern)
+        assert batch.members.tolist() == answers
+        assert graph.matches(pattern).tolist() == rows
+
+
+def test_many_candidates_are_looked_at_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph, several = random_graph_with_patterns(seed=2)
+    whole = [(graph.answers(one), graph.matches(one).tolist()) for one in several]
+    monkeypatch.setattr(match_one, "BLOCK", 5)
+    assert [(graph.answers(one), graph.matches(one).tolist()) for one in several] == whole
+
+
+def test_a_fact_with_very_many_ways_to_match_is_answered_without_trying_them_all() -> None:
+    values = [f"v{i:02}" for i in range(84)]
+    graph = Graph.of([Fact("s", "r", "o", tuple(("a", value) for value in values))])
+    number = graph.vocabulary.entities.resolve
+    a, r = map(graph.vocabulary.relations.resolve, "ar")
+    for asked in range(12):
+        found = graph.answers(Pattern(r, (None,) * 12, (a,) * 10, asked)).members
+        assert len(found) == (1 if asked < 2 else 84)
+    # Nine slots share eight values, so that one of them has none.
+    few = EntitySet.of(map(number, values[:8]))
+    assert not len(graph.matches(Pattern(r, (None, None, *(few,) * 9), (a,) * 9)))
+    # With eight such slots, a ninth has one of the other values.
+    asked_last = Pattern(r, (None, None, *(few,) * 8, None), (a,) * 9, asked=10)
+    assert graph.answers(asked_last).members.tolist() == sorted(map(number, values[8:]))
+
+
+def test_too_many_ways_to_map_the_qualifiers_of_many_facts_are_refused() -> None:
+    pairs = tuple(("a", f"v{i}") for i in range(60))
+    graph = Graph.of([Fact(f"s{i}", "r", "o", pairs) for i in range(20)])
+    a, r = map(graph.vocabulary.relations.resolve, "ar")
+    for count in (2, 5):
+        pattern = Pattern(r, (None,) * (count + 2), (a,) * count, 2)
+        assert len(graph.answers(pattern, max_bindings=100_000).members) == 60
+        with pytest.raises(TooManyBindings, match="more than the limit of 5,000"):
+            graph.answers(pattern, max_bindings=5_000)

@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from nqe.errors import QueryError
 from nqe.graph.vocabulary import Names, Vocabulary
-from nqe.query.formula import MAX_DEPTH, TOO_DEEP
 from nqe.query.plan import Op, Plan, PlanBuilder, Step
 
 VARIABLE = "VAR"
@@ -39,10 +39,10 @@ def read_query(query: Any, vocabulary: Vocabulary) -> Plan:
     unused = set(range(len(reader.pairs))) - reader.used
     if unused:
         raise Malformed(f"the result of hrf{min(unused)} is not used; use it or remove it")
-    plan = reader.builder.finish()
-    if plan.target.depth >= MAX_DEPTH:
-        raise Malformed(TOO_DEEP)
-    return plan
+    try:
+        return reader.builder.finish()
+    except QueryError as error:  # it is larger than queries may be
+        raise Malformed(str(error)) from error
 
 
 def read_answers(query: Mapping[str, Any], vocabulary: Vocabulary) -> tuple[list[int], list[int]]:
