@@ -38,7 +38,7 @@ class UnknownName(NameLookupError):
     def __init__(self, kind: str, text: str, nearest: Sequence[str] = ()) -> None:
         self.kind, self.text, self.nearest = kind, text, tuple(nearest)
         hint = f"did you mean {_either(nearest)}?" if nearest else "try `nqe find` with part of it"
-        super().__init__(f"no {kind} is called '{make_visible(text)}'; {hint}")
+        super().__init__(f"no {kind} is called '{_cut(text)}'; {hint}")
 
 
 class AmbiguousName(NameLookupError):
@@ -49,7 +49,7 @@ class AmbiguousName(NameLookupError):
         more = ("…",) if len(candidates) > 8 else ()
         listed = "; ".join((*map(make_visible, candidates[:8]), *more))
         super().__init__(
-            f"'{make_visible(text)}' names {len(candidates)} {form_plural(kind)}; "
+            f"'{_cut(text)}' names {len(candidates)} {form_plural(kind)}; "
             f"use an id instead: {listed}"
         )
 
@@ -78,6 +78,11 @@ def choose(table: Mapping[str, Value], name: str, what: str) -> Value:
     if name not in table:
         raise NqeError(f"unknown {what} '{name}'; choose one of {', '.join(table)}")
     return table[name]
+
+
+def _cut(text: str, most: int = 200) -> str:
+    """A name for an error message; a very long one is cut."""
+    return make_visible(text if len(text) <= most else text[:most] + "…")
 
 
 def _either(options: Iterable[str]) -> str:

@@ -18,6 +18,8 @@ LIMIT = 20
 _TOKEN = re.compile(r'"(?:\\.|[^"\\])*"?|[(),;:]|[^\s()\[\],;:"&|!?]+|\S')
 _NAME = re.compile(r'"(?:\\.|[^"\\])*"|[^\s()\[\],;:"&|!?]+')
 # The part of a name before the cursor: back to the last character that cannot be in a name.
+LONGEST = 5_000
+"""A longer text before the cursor is not completed, as searching it would be felt."""
 _TYPED = re.compile(r'("[^"]*|[^\s()\[\],;:"&|!?]+)$')
 
 
@@ -34,7 +36,7 @@ class Suggestion:
 
 def complete(before: str, vocabulary: Vocabulary, limit: int = LIMIT) -> Iterator[Suggestion]:
     """Names that start with, contain or resemble what is typed before the cursor."""
-    typed = _TYPED.search(before)
+    typed = _TYPED.search(before) if len(before) <= LONGEST else None
     if not typed:
         return
     text, length = typed.group().strip('"').replace("_", " "), len(typed.group())

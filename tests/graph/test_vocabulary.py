@@ -169,3 +169,9 @@ def test_every_id_means_itself(facts: list[Fact]) -> None:
     vocabulary = Graph.of(facts).vocabulary
     for kind in (vocabulary.entities, vocabulary.relations):
         assert [kind.resolve(name) for name in kind.ids] == list(range(len(kind)))
+
+
+def test_an_error_does_not_repeat_a_very_long_name() -> None:
+    with pytest.raises(UnknownName) as caught:
+        Names.of("entity", ["a"]).resolve("x" * 90_000)
+    assert len(str(caught.value)) < 300
