@@ -24,8 +24,6 @@ class OpenedRun:
     place: str
     """The RUN or checkpoint folder, as the caller named it."""
     model: Model
-    weights: str | None
-    """The digest of the model's weights; None if its folder has none."""
     dataset_name: str | None
     """The place of the data set that the model was trained on."""
     fingerprint: str | None
@@ -34,6 +32,8 @@ class OpenedRun:
     """The facts, or the query set, that the model was trained on."""
     keeps_reports: bool
     """Whether reports can be saved: in a RUN they can, in a bare checkpoint they cannot."""
+    weights: str | None = None
+    """The digest of the model's weights; None if its folder has none."""
 
     @classmethod
     def load(cls, run: str | Path, device: str = "auto") -> OpenedRun:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
 
@@ -243,7 +244,7 @@ def test_an_untrained_model_can_be_calibrated() -> None:
 
 @pytest.mark.parametrize("number", [float("nan"), 1e38])
 def test_a_model_whose_scores_are_not_finite_is_neither_calibrated_nor_asked(number: float) -> None:
-    dataset, model = countries(), country_model()
+    dataset, model = countries(), deepcopy(country_model())
     name = dataset.vocabulary.relations.ids[0]
     with torch.no_grad():
         for weights in model.parameters():

@@ -234,23 +234,24 @@ def test_a_vocabulary_of_another_checkpoint_is_noticed(saved: Path) -> None:
         from_pretrained(saved, "cpu")
 
 
-def test_a_config_with_a_million_layers_is_refused_before_a_model_is_built(
-    saved: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("layers", [1_000, 1_000_000])
+def test_a_config_with_very_many_layers_is_refused_before_a_model_is_built(
+    saved: Path, monkeypatch: pytest.MonkeyPatch, layers: int
 ) -> None:
     built: list[object] = []
     monkeypatch.setattr(checkpoint, "new_model", lambda *settings: built.append(settings))
-    config_with(model=to_json(small_settings(layers=1_000_000)))(saved)
-    with pytest.raises(StorageError, match=r"1,000,000 layers, but weights for \d+ tensors"):
+    config_with(model=to_json(small_settings()) | {"layers": layers})(saved)
+    with pytest.raises(NqeError, match=r"1,000 layers, but weights for \d+ tensors|at most 1,000"):
         from_pretrained(saved, "cpu")
     assert built == []
 
 
-@pytest.mark.parametrize("change", [{"width": 2**40, "heads": 2}, {"feed_forward": 2**40}], ids=str)
+@pytest.mark.parametrize("change", [{"width": 65_536}, {"feed_forward": 10**6}], ids=str)
 def test_settings_of_a_huge_model_are_compared_with_the_weights_without_building_it(
     saved: Path, change: dict[str, int]
 ) -> None:
-    config_with(model=to_json(small_settings(**change)))(saved)
-    with pytest.raises(StorageError, match=r"have the shape .* but the settings ask|overflow"):
+    config_with(model=to_json(small_settings()) | change)(saved)
+    with pytest.raises(StorageError, match=r"have the shape .* but the settings ask"):
         from_pretrained(saved, "cpu")
 
 

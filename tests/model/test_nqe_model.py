@@ -21,7 +21,8 @@ MODELS = {
     for logic in LOGIC_NAMES
     for kind in HETEROGENEITIES
 }
-NEAR = {"atol": 1e-5, "rtol": 0.0}
+# Plans are up to six steps deep, and each step rounds to single precision.
+NEAR = {"atol": 5e-5, "rtol": 0.0}
 by_model = pytest.mark.parametrize("model", MODELS.values(), ids=map("-".join, MODELS))
 by_heterogeneity = pytest.mark.parametrize("kind", HETEROGENEITIES)
 
