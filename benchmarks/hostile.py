@@ -177,7 +177,7 @@ PARTS: dict[str, tuple[Part, ...]] = {
     ),
     "json": (Part("questions as JSON", 80_000, 200, partial(open_questions, make_question_data)),),
     "files": (Part("files of others", 6_000, 60, open_files),),
-    "folders": (Part("tampered folders", 12_000, 48, open_folders),),
+    "folders": (Part("tampered folders", 24_000, 48, open_folders),),
     "swaps": (
         Part("loads of a graph that is replaced", 12_000, 40, partial(open_swaps, "graph")),
         Part("loads of a query set that is replaced", 1_000, 10, partial(open_swaps, "queries")),
@@ -319,7 +319,7 @@ def read_arguments() -> argparse.Namespace:
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("--part", action="append", choices=PARTS, help="only this; repeatable")
     parser.add_argument("--seed", type=int, default=SEED, help="another seed gives other cases")
-    parser.add_argument("--count", type=int, help="this many cases per part; no result is written")
+    parser.add_argument("--count", type=int, help="this many cases per part")
     parser.add_argument("--case", type=int, help="run one case of a part in this process")
     parser.add_argument("-o", "--output", default="hostile", help="the name of the result")
     return parser.parse_args()
@@ -340,7 +340,7 @@ def main() -> None:
     start = time.monotonic()
     found = run_campaign(names, quick=given.quick, seed=given.seed, count=given.count)
     text = report(found, given.seed, (time.monotonic() - start) / 60)
-    machine.write_result(given.output, text, quick=given.quick or given.count is not None)
+    machine.write_result(given.output, text, quick=given.quick)
     sys.exit(1 if count_failures(found) else 0)
 
 

@@ -89,8 +89,13 @@ class Kinds:
 
 def describe_queries(folder: Path) -> object:
     """What a query set holds."""
-    tables = [load_queries(folder, split) for split in ("train", "valid", "test")]
-    return [(one.shape, one.easy.values.tolist(), one.hard.values.tolist()) for one in tables]
+    return [describe_split(folder, split) for split in ("train", "valid", "test")]
+
+
+def describe_split(folder: Path, split: str = "train") -> object:
+    """What a split of a query set holds; splits are loaded one by one."""
+    table = load_queries(folder, split)
+    return table.shape, table.easy.values.tolist(), table.hard.values.tolist()
 
 
 def describe_model(folder: Path) -> object:
@@ -118,6 +123,8 @@ class Swaps:
 
     def __init__(self, kinds: Kinds, name: str, place: Path) -> None:
         self._kind, self._folder = kinds.by_name[name], place / name
+        if name == "queries":
+            self._kind = replace(self._kind, describe=describe_split)
         self._versions = []
         for number in (0, 1):
             self._kind.save(self._folder, number)

@@ -22,8 +22,10 @@ from strategies import wild_datasets, wild_ids
 from tampering import change_json, sign_again
 
 from nqe.errors import StorageError
+from nqe.folders import OpenFolder
 from nqe.graph import Dataset, Description, Fact
 from nqe.graph.fingerprint import compute_fingerprint
+from nqe.graph.storage import KIND
 
 FACTS = {
     "train": [
@@ -305,6 +307,26 @@ def test_a_folder_that_is_swapped_while_it_is_read_is_never_mixed(tmp_path: Path
     # What the manifest says was compared with the content; here with the content alone.
     found = {compute_fingerprint(one.vocabulary, one.splits) for one in seen}
     assert found == known
+
+
+def test_a_folder_that_is_replaced_and_put_back_while_it_is_read_is_read_again(
+    saved: Path,
+) -> None:
+    own, other = Dataset.load(saved), Dataset.of({"train": FACTS["test"], "test": FACTS["train"]})
+    attempts: list[OpenFolder] = []
+
+    def load(opened: OpenFolder) -> bytes:
+        attempts.append(opened)
+        if len(attempts) > 1:
+            return opened.read_bytes("train.parquet")
+        other.save(saved)
+        try:
+            return opened.read_bytes("train.parquet")
+        finally:
+            own.save(saved)
+
+    assert KIND.read(saved, load) == (saved / "train.parquet").read_bytes()
+    assert len(attempts) == 2
 
 
 def test_a_folder_that_is_not_there_says_how_to_make_one(tmp_path: Path) -> None:
