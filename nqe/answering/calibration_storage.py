@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any, cast
 
@@ -32,7 +33,7 @@ def save_calibration(calibration: Calibration, checkpoint: Path) -> None:
 def load_calibration(checkpoint: Path) -> Calibration | None:
     """Read the calibration of a checkpoint; None if it has none."""
     path = checkpoint / CALIBRATION_FILE
-    if not path.is_file():
+    if not os.path.lexists(path):
         return None
     try:
         data = parse_document(read_document_bytes(path))
