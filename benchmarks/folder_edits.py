@@ -16,17 +16,50 @@ from pyarrow import parquet
 
 NESTED = 3_000
 JSON_TEXTS = (
-    *("null", "true", "false", "-1", "-2", "0", "1", "7", "2147483647", "2147483648", "-2147483649"),
+    *(
+        "null",
+        "true",
+        "false",
+        "-1",
+        "-2",
+        "0",
+        "1",
+        "7",
+        "2147483647",
+        "2147483648",
+        "-2147483649",
+    ),
     *("9223372036854775808", "1e308", "1e999", "NaN", "-Infinity", "0.5", "-0.0", "9" * 5_000),
     *('""', '"x"', '"../../x"', '"/"', '"\\ud800"', '"\\u0000"', '"\\u001b[31m"', '"train"'),
-    *("[]", "{}", "[null]", '{"x": 1}', "[[0]]", "[" * NESTED + "]" * NESTED, '"' + "x" * 9_999 + '"'),
+    *(
+        "[]",
+        "{}",
+        "[null]",
+        '{"x": 1}',
+        "[[0]]",
+        "[" * NESTED + "]" * NESTED,
+        '"' + "x" * 9_999 + '"',
+    ),
 )
 """What replaces a value in JSON: other types, and numbers and texts at the limits."""
 NUMBERS = (-1, -2, 0, 1, 127, 128, 32767, 2**31 - 1, 2**31, 2**62, None)
 """What replaces a number in Parquet."""
 TEXTS = ("", "x", "e1", "../../x", "\x1b[31m", "\0", "1p", "P(P(", "é" * 500, None)
 FLOATS = (float("nan"), float("inf"), -float("inf"), 1e38, -1e38, 0.0, -0.0, 1e-40)
-TOKENS = (b"\n", b"\0", b'"', b"{", b"}", b"[", b",", b"\xff", b"NaN", b"PAR1", b"1e999", b"\x7f" * 8)
+TOKENS = (
+    b"\n",
+    b"\0",
+    b'"',
+    b"{",
+    b"}",
+    b"[",
+    b",",
+    b"\xff",
+    b"NaN",
+    b"PAR1",
+    b"1e999",
+    b"\x7f" * 8,
+)
 
 
 @dataclass(frozen=True)
@@ -231,7 +264,7 @@ def _duplicate(place: Any, key: Any) -> None:
 def _write_key_twice(path: Path, keys: Keys) -> Callable[[random.Random], None]:
     def twice(place: Any, key: Any) -> None:
         value = place[key]
-        place[key] = _Raw(f'null, {json.dumps(key)}: {json.dumps(value)}')
+        place[key] = _Raw(f"null, {json.dumps(key)}: {json.dumps(value)}")
 
     return _change_json(path, keys, twice)
 
@@ -274,7 +307,10 @@ def list_parquet_edits(path: Path) -> Iterator[Edit]:
                     change = _set_leaf(name, leaf, value, all_rows=extent == "all")
                     yield Edit(f"{where} = {value!r:.20} in {extent}", _change_table(path, change))
     for text, change in _ROW_CHANGES.items():
-        yield Edit(f"rows {text}", _change_table(path, lambda t, rng, f=change: t.take(f(t, rng))))
+        yield Edit(
+            f"rows {text}",
+            _change_table(path, lambda t, rng, f=change: t.take(pa.array(f(t, rng), pa.int64()))),
+        )
 
 
 def _change_table(

@@ -123,9 +123,7 @@ def ask(make: Callable[[random.Random], Any], seed: int, case: int) -> Outcome:
 
 
 @contextmanager
-def open_questions(
-    make: Callable[[random.Random], Any], folder: Path, seed: int
-) -> Iterator[Run]:
+def open_questions(make: Callable[[random.Random], Any], folder: Path, seed: int) -> Iterator[Run]:
     del folder
     yield partial(ask, make, seed)
 
@@ -181,7 +179,9 @@ PARTS: dict[str, tuple[Part, ...]] = {
     "swaps": (
         Part("loads of a graph that is replaced", 12_000, 40, partial(open_swaps, "graph")),
         Part("loads of a query set that is replaced", 1_000, 10, partial(open_swaps, "queries")),
-        Part("loads of a checkpoint that is replaced", 1_000, 10, partial(open_swaps, "checkpoint")),
+        Part(
+            "loads of a checkpoint that is replaced", 1_000, 10, partial(open_swaps, "checkpoint")
+        ),
     ),
     "kills": (Part("kills while saving", 2_000, 20, open_kills),),
     "disks": (Part("saves to a full disk", 2_000, 20, open_disks),),

