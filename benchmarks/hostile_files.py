@@ -115,8 +115,8 @@ def read_damaged_file(chance: random.Random, folder: Path) -> str:
     """Read a damaged file of facts and labels; gives the error's message, or nothing."""
     path = folder / chance.choice(MORE_NAMES)
     path.write_bytes(make_content(chance))
-    bad = BadLines(skip=chance.random() < 0.5)
-    form = chance.choice([None, None, *FORMATS])
+    bad = BadLines(skip=chance.random() < 0.8)
+    form = chance.choice([*[None] * 8, *FORMATS])
     limit = chance.choice([None, None, 2, 2**63])
     messages = [
         _try(lambda: _keep(read(path, format=form, bad=bad, limit=limit), folder / "kept")),
@@ -162,7 +162,9 @@ def read_damaged_pickles(chance: random.Random, folder: Path) -> str:
     changed = chance.choice(list(BETAE))
     for name, content in BETAE.items():
         written = change(content, chance) if name == changed else content
-        data = pickle.dumps(written, chance.choice(range(6)))
+        data = pickle.dumps(
+            written, chance.choice((2, 3, 4, 5))
+        )  # 0 and 1 write long numbers badly
         is_damaged = name == changed and chance.random() < 0.5
         (folder / f"{name}.pkl").write_bytes(damage(data, chance) if is_damaged else data)
     return _try(lambda: read_tuple_queries(folder))
