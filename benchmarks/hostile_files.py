@@ -118,12 +118,10 @@ def read_damaged_file(chance: random.Random, folder: Path) -> str:
     bad = BadLines(skip=chance.random() < 0.8)
     form = chance.choice([*[None] * 8, *FORMATS])
     limit = chance.choice([None, None, 2, 2**63])
-    messages = [
-        _try(lambda: _keep(read(path, format=form, bad=bad, limit=limit), folder / "kept")),
-        _try(lambda: read_labels(str(path), BadLines(skip=True))),
-    ]
+    message = _try(lambda: _keep(read(path, format=form, bad=bad, limit=limit), folder / "kept"))
+    _try(lambda: read_labels(str(path), BadLines(skip=True)))
     bad.to_tsv().encode()
-    return next(filter(None, messages), "")
+    return message
 
 
 def _keep(dataset: Dataset, folder: Path) -> None:
@@ -162,9 +160,7 @@ def read_damaged_pickles(chance: random.Random, folder: Path) -> str:
     changed = chance.choice(list(BETAE))
     for name, content in BETAE.items():
         written = change(content, chance) if name == changed else content
-        data = pickle.dumps(
-            written, chance.choice((2, 3, 4, 5))
-        )  # 0 and 1 write long numbers badly
+        data = pickle.dumps(written, chance.choice((2, 3, 4, 5)))
         is_damaged = name == changed and chance.random() < 0.5
         (folder / f"{name}.pkl").write_bytes(damage(data, chance) if is_damaged else data)
     return _try(lambda: read_tuple_queries(folder))
