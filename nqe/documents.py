@@ -24,7 +24,12 @@ def render_document(path: Path, content: Mapping[str, Any]) -> str:
         raise StorageError(
             f"{path}: not written, as a number in it is not finite; find out what made it so"
         ) from error
-    return json.dumps(signed, indent=2, ensure_ascii=False) + "\n"
+    text = json.dumps(signed, indent=2, ensure_ascii=False) + "\n"
+    try:
+        text.encode()
+    except UnicodeEncodeError:  # a path that is no UTF-8
+        text = json.dumps(signed, indent=2) + "\n"
+    return text
 
 
 def parse_document(data: bytes) -> dict[str, Any]:

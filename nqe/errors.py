@@ -20,11 +20,18 @@ class NqeError(Exception):
         return make_lines_visible(super().__str__())
 
 
-class InputError(NqeError):
+class OneLineError(NqeError):
+    """An error whose message is one line, whatever a library's message in it or a name holds."""
+
+    def __str__(self) -> str:
+        return " ".join(super().__str__().splitlines())
+
+
+class InputError(OneLineError):
     """A source cannot be read, or one of its lines is wrong."""
 
 
-class StorageError(NqeError):
+class StorageError(OneLineError):
     """A file or folder cannot be written, or a saved folder cannot be read."""
 
 

@@ -19,7 +19,6 @@ from typing import Any, TypeVar
 
 from nqe.documents import (
     check_digest,
-    compute_digest,
     parse_document,
     read_document_bytes,
     render_document,
@@ -152,13 +151,21 @@ class FolderKind:
     def read(self, folder: Path, load: Callable[[OpenFolder], Loaded]) -> Loaded:
         """The result of `load` for a folder; if it is replaced meanwhile, it is read again."""
         for _ in range(READS):
-            opened = self.open(folder)
+            before = self._identify(folder)
             try:
-                return load(opened)
+                return load(self.open(folder))
             except StorageError:
-                if compute_digest(self.read_manifest(folder)) == compute_digest(opened.manifest):
+                if self._identify(folder) == before:
                     raise
         raise StorageError(f"{folder}: is replaced all the time; read it when that has ended")
+
+    def _identify(self, folder: Path) -> tuple[int, ...]:
+        """What differs if a folder was replaced, even by one with the same content; () if none."""
+        try:
+            stats = [path.stat() for path in (folder, folder / self.manifest_file)]
+        except OSError:
+            return ()
+        return tuple(number for one in stats for number in (one.st_ino, one.st_mtime_ns))
 
     def _list_contents(self, folder: Path) -> tuple[str, ...]:
         """Patterns for the files of an existing folder that nqe wrote."""

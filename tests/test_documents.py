@@ -73,3 +73,11 @@ def test_numbers_that_are_not_finite_are_not_written(number: float) -> None:
 def test_what_is_no_document_is_a_value_error(text: str, problem: str) -> None:
     with pytest.raises(ValueError, match=problem):
         parse_document(text.encode())
+
+
+def test_a_path_that_is_no_utf8_can_be_written_and_read(tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    path.write_text(render_document(path, {"dataset": "a\udcff", "é": 1}), encoding="utf-8")
+    read = parse_document(path.read_bytes())
+    check_digest(read)
+    assert read["dataset"] == "a\udcff"

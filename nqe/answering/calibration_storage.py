@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
@@ -37,7 +38,7 @@ def load_calibration(checkpoint: Path, weights: str | None = None) -> Calibratio
     another version of the folder.
     """
     path = checkpoint / CALIBRATION_FILE
-    if not path.is_file():
+    if not os.path.lexists(path):
         return None
     try:
         data = parse_document(read_document_bytes(path))

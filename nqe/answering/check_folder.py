@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from nqe.answering.open_graph import open_dataset
+from nqe.answering.open_graph import open_dataset, read_dataset_name
 from nqe.documents import check_digest, parse_document, read_document_bytes
 from nqe.errors import NqeError, StorageError
 from nqe.folders import FolderKind, OpenFolder
@@ -115,6 +115,9 @@ def _use_run(opened: OpenFolder) -> Uses:
     from nqe.training.run_folder import RunFolder
 
     run = RunFolder.open(opened.path)
+    saved = [path for path in (opened.path / BEST, opened.path / LAST) if path.exists()]
+    if all(map(CHECKPOINT.recognises, saved)):  # otherwise checking the checkpoint tells it
+        yield partial(read_dataset_name, opened.path)
     yield lambda: run.settings
     yield run.read_metrics
     for path in list_reports(opened.path).values():

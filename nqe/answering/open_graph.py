@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from nqe.demo import NAME, demo_dataset
 from nqe.errors import NqeError, StorageError
 from nqe.graph.dataset import Dataset
-from nqe.run_folders import CHECKPOINT, checkpoint_of, is_run, run_manifest
+from nqe.run_folders import BEST, CHECKPOINT, LAST, checkpoint_of, is_run, run_manifest
 
 
 def open_dataset(place: str | Path) -> Dataset:
@@ -43,5 +45,21 @@ def open_trained_dataset(run: str | Path) -> Dataset:
 
 def read_dataset_name(run: str | Path) -> tuple[str | None, str | None]:
     """Read the place and the fingerprint of the data set that a RUN or checkpoint names."""
-    manifest = run_manifest(run) or CHECKPOINT.read_manifest(checkpoint_of(Path(run)))
+    manifest = run_manifest(run)
+    if manifest is None:
+        manifest = CHECKPOINT.read_manifest(checkpoint_of(Path(run)))
+    elif any((Path(run) / name).exists() for name in (BEST, LAST)):
+        _check_same_graph(run, manifest, CHECKPOINT.read_manifest(checkpoint_of(Path(run))))
     return manifest.get("dataset"), manifest.get("fingerprint")
+
+
+def _check_same_graph(
+    run: str | Path, manifest: Mapping[str, Any], checkpoint: Mapping[str, Any]
+) -> None:
+    """Refuse a RUN whose manifest and checkpoint are of two trainings."""
+    said, own = manifest.get("fingerprint"), checkpoint.get("fingerprint")
+    if None not in (said, own) and said != own:
+        raise StorageError(
+            f"{run}: its checkpoint was trained on another graph (fingerprint {own}) than its "
+            f"manifest says ({said}); {CHECKPOINT.how_to_rebuild}"
+        )

@@ -92,7 +92,14 @@ def load_opened(folder: OpenFolder) -> SavedGraph:
         for name, facts in splits.items():
             _check_facts(name, facts, vocabulary)
         _check_manifest(folder.manifest, _make_manifest(vocabulary, splits, fingerprint))
-    except (pa.ArrowException, AttributeError, LookupError, TypeError, ValueError) as error:
+    except (
+        pa.ArrowException,
+        OSError,
+        LookupError,
+        AttributeError,
+        TypeError,
+        ValueError,
+    ) as error:
         # A damaged file may be unreadable, lack a column, or have gaps in one.
         reason = shorten(str(error), 200, placeholder=" …")
         raise StorageError(

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
 
 import torch
 from torch import Tensor
 
-from nqe.errors import choose
+from nqe.errors import StorageError, choose
 from nqe.model.model import Model
+from nqe.run_folders import TENSORS
 from nqe.settings import TrainSettings
 
 _OPTIMIZERS: dict[str, type[torch.optim.Adam]] = {
@@ -18,6 +19,8 @@ _OPTIMIZERS: dict[str, type[torch.optim.Adam]] = {
 }
 # The prefixes of saved tensors.
 _OPTIMIZER, _AVERAGE = "optimizer.", "average."
+# What Adam keeps of each weight, besides the number of its steps.
+_MOMENTS = ("exp_avg", "exp_avg_sq")
 
 
 class Optimizer:
@@ -81,20 +84,35 @@ class Optimizer:
     def restore(self, tensors: Mapping[str, Tensor]) -> None:
         """Continue from what `to_tensors` returned; a new average begins with the weights."""
         state: dict[int, dict[str, Tensor]] = {}
-        for number, (name, _) in enumerate(self.model.named_parameters()):
+        for number, (name, weights) in enumerate(self.model.named_parameters()):
             values = _with_prefix(f"{_OPTIMIZER}{name}.", tensors)
             if values:
+                moments = dict.fromkeys(_MOMENTS, weights.shape)
+                _check_fits(f"the optimizer's state of {name}", values, moments | {"step": ()})
                 state[number] = values
         groups = self._adam.state_dict()["param_groups"]
         self._adam.load_state_dict({"state": state, "param_groups": groups})
         average = _with_prefix(_AVERAGE, tensors)
         if self.average is not None and average:
+            own = {name: one.shape for name, one in self.average.state_dict().items()}
+            _check_fits("the average", average, own)
             self.average.load_state_dict(average)
 
 
 def _with_prefix(prefix: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """Return the tensors whose names begin with a prefix, by the rest of their names."""
     return {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}
+
+
+def _check_fits(
+    what: str, tensors: Mapping[str, Tensor], shapes: Mapping[str, Sequence[int]]
+) -> None:
+    """Refuse saved tensors with other names or shapes than the model asks for."""
+    saved = {name: tuple(one.shape) for name, one in tensors.items()}
+    if saved != {name: tuple(shape) for name, shape in shapes.items()}:
+        raise StorageError(
+            f"{TENSORS}: damaged, as {what} does not fit its weights; train the model again"
+        )
 
 
 def _copy(model: Model) -> Model:

@@ -11,7 +11,21 @@ import pytest
 
 pytestmark = [pytest.mark.long, pytest.mark.xdist_group("benchmarks")]
 
-LIBRARIES = {"cache.py", "compare_versions.py", "machine.py", "trained.py", "version_scenarios.py"}
+LIBRARIES = {
+    "cache.py",
+    "compare_versions.py",
+    "folder_edits.py",
+    "guarded_cases.py",
+    "hostile_files.py",
+    "hostile_questions.py",
+    "hostile_writing.py",
+    "machine.py",
+    "saved_examples.py",
+    "tampered_folders.py",
+    "tampering.py",
+    "trained.py",
+    "version_scenarios.py",
+}
 """Files that other benchmarks import, and those that need a second checkout."""
 COMMANDS = {
     "bench_answering.py": [],
@@ -20,6 +34,7 @@ COMMANDS = {
     "bench_sampling.py": [],
     "bench_training.py": [],
     "case_study.py": [],
+    "hostile.py": [],
     "hybrid_quality.py": ["--count", "2"],
     "one_hop_quality.py": ["main"],
 }

@@ -12,7 +12,7 @@ from helpers import nqe
 from small_runs import write_run
 from tampering import change_json, sign_again
 
-from nqe.answering import check
+from nqe.answering import check, open_dataset
 from nqe.answering.calibration import SLOT_KINDS, Calibration, Curve
 from nqe.answering.calibration_storage import load_calibration, save_calibration
 from nqe.errors import StorageError
@@ -123,6 +123,29 @@ def test_a_calibration_of_another_model_is_noticed(run: Path, tmp_path: Path) ->
     save_calibration(Calibration(sized(1), sized(1)), run / "best")
     with pytest.raises(StorageError, match="it is for 1 relations, but the model has 4"):
         load_calibration(run / "best")
+
+
+def test_a_calibration_that_is_no_file_is_noticed(run: Path) -> None:
+    path = run / "best" / "calibration.json"
+    path.unlink()
+    assert load_calibration(run / "best") is None
+    path.symlink_to("nowhere")
+    with pytest.raises(StorageError, match=r"calibration\.json: damaged"):
+        load_calibration(run / "best")
+    path.unlink()
+    path.mkdir()
+    with pytest.raises(StorageError, match=r"calibration\.json: damaged"):
+        load_calibration(run / "best")
+
+
+def test_a_run_with_the_manifest_of_another_one_is_noticed(run: Path, tmp_path: Path) -> None:
+    facts = {"train": [Fact("e1", "r1", "e2")]}
+    other = write_run(tmp_path / "other", Dataset.of(facts), seed=2)
+    (run / "manifest.json").write_bytes((other / "manifest.json").read_bytes())
+    with pytest.raises(StorageError, match="run: its checkpoint was trained on another graph"):
+        open_dataset(run)
+    (problem,) = check(run).problems
+    assert "trained on another graph" in problem
 
 
 def test_folders_of_older_versions_are_checked_as_far_as_they_can_be(graph: Path) -> None:

@@ -22,8 +22,10 @@ from strategies import wild_datasets, wild_ids
 from tampering import change_json, sign_again
 
 from nqe.errors import StorageError
+from nqe.folders import OpenFolder
 from nqe.graph import Dataset, Description, Fact
 from nqe.graph.fingerprint import compute_fingerprint
+from nqe.graph.storage import KIND
 
 FACTS = {
     "train": [
@@ -229,6 +231,16 @@ def test_a_flipped_bit_is_noticed_or_harmless(saved: Path, file: str) -> None:
             assert loaded.vocabulary == whole.vocabulary
 
 
+@pytest.mark.parametrize("file", ["entities.parquet", "train.parquet"])
+def test_a_damaged_file_with_a_fitting_digest_is_a_storage_error(saved: Path, file: str) -> None:
+    whole = (saved / file).read_bytes()
+    for place in range(0, len(whole), 40):
+        (saved / file).write_bytes(whole[:place] + bytes(30) + whole[place + 30 :])
+        sign_again(saved)
+        with suppress(StorageError):  # zeros may stand where they change nothing
+            Dataset.load(saved)
+
+
 def test_changed_labels_are_noticed(saved: Path) -> None:
     change_column("entities.parquet", "label", ["Beta", None, None, None])(saved)
     with pytest.raises(StorageError, match=r"entities\.parquet: damaged, or changed"):
@@ -290,6 +302,26 @@ def test_a_folder_that_is_swapped_while_it_is_read_is_never_mixed(tmp_path: Path
     # What the manifest says was compared with the content; here with the content alone.
     found = {compute_fingerprint(one.vocabulary, one.splits) for one in seen}
     assert found == known
+
+
+def test_a_folder_that_is_replaced_and_put_back_while_it_is_read_is_read_again(
+    saved: Path,
+) -> None:
+    own, other = Dataset.load(saved), Dataset.of({"train": FACTS["test"], "test": FACTS["train"]})
+    attempts: list[OpenFolder] = []
+
+    def load(opened: OpenFolder) -> bytes:
+        attempts.append(opened)
+        if len(attempts) > 1:
+            return opened.read_bytes("train.parquet")
+        other.save(saved)
+        try:
+            return opened.read_bytes("train.parquet")
+        finally:
+            own.save(saved)
+
+    assert KIND.read(saved, load) == (saved / "train.parquet").read_bytes()
+    assert len(attempts) == 2
 
 
 def test_a_folder_that_is_not_there_says_how_to_make_one(tmp_path: Path) -> None:
