@@ -4,26 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from nqe.errors import TooManyBindings
 from nqe.graph.arrays import Booleans, Integers
-from nqe.graph.assignment import assign, find_columns, list_columns, pack_rows
 from nqe.graph.entity_set import distinct, sorted_contains
 from nqe.graph.index import Index
+from nqe.graph.match_qualifiers import QualifierMatcher
 from nqe.graph.pattern import FIRST_QUALIFIER, OBJECT, SUBJECT, Kind, Matches, Patterns
-from nqe.graph.ragged import offsets, ranges
+from nqe.graph.ragged import ranges
 
 # At most this many candidate facts exist at once, which bounds the memory for any batch.
 BLOCK = 4_000_000
-# At most this many ways to map qualifiers are held at once.
-WAYS_BLOCK = 2_000_000
-# In a batch with more ways than that, a fact that alone has more than this is looked at by itself,
-# by a method that does not try them all; for the limit of bindings it counts as so many.
-MANY_WAYS = 5_000
 NOTHING = np.zeros(0, dtype=np.int64)
 _NEVER = np.iinfo(np.int64).max
 
@@ -62,13 +55,11 @@ class _Matcher:
     def __init__(self, index: Index, patterns: Patterns, max_bindings: int | None) -> None:
         self.index, self.facts, self.patterns = index, index.facts, patterns
         self.max_bindings = max_bindings
-        self._ways: dict[int, Any] = {}
         _check_kinds(patterns.kind)
         slots = np.diff(patterns.first_slot)
         self.slot_pattern = np.repeat(np.arange(len(patterns)), slots)
         self.position = np.arange(len(self.slot_pattern)) - patterns.first_slot[self.slot_pattern]
         self.qualifier_count = slots - FIRST_QUALIFIER
-        self.asked_slot = patterns.first_slot[:-1] + patterns.asked
         self.range_slot, self.range_start, self.range_length = self._find_ranges()
         slot_cost = np.bincount(
             self.range_slot, weights=self.range_length, minlength=len(self.slot_pattern)
@@ -80,6 +71,9 @@ class _Matcher:
         cheapest = np.flatnonzero(slot_cost == self.cost[self.slot_pattern])
         _, first = np.unique(self.slot_pattern[cheapest], return_index=True)
         self.chosen = cheapest[first]  # (patterns,) the slot that yields the candidates
+        self.qualifiers = QualifierMatcher(
+            self.facts, patterns, self.slot_pattern, self.position, self._allowed, max_bindings
+        )
 
     # Candidates
 
@@ -152,12 +146,11 @@ class _Matcher:
         pattern, row = np.repeat(owner, length), self.index.rows[ranges(start, length)]
         keep = np.flatnonzero(self._main_fits(pattern, row))
         pattern, row = pattern[keep], row[keep]
-        candidate, group, qualifier = self._match_qualifiers(pattern, row)
-        satisfied = distinct(candidate * (len(self.group_pattern) + 1) + group)
-        satisfied_count = np.bincount(
-            satisfied // (len(self.group_pattern) + 1), minlength=len(pattern)
-        )
-        fits = satisfied_count == self.group_count[pattern]
+        candidate, group, qualifier = self.qualifiers.match(pattern, row)
+        groups = len(self.qualifiers.group_pattern) + 1
+        satisfied = distinct(candidate * groups + group)
+        satisfied_count = np.bincount(satisfied // groups, minlength=len(pattern))
+        fits = satisfied_count == self.qualifiers.group_count[pattern]
         answered = fits[candidate] & (qualifier >= 0)
         asked = self.patterns.asked[pattern]
         from_subject = np.flatnonzero(fits & (asked == SUBJECT))
@@ -213,157 +206,6 @@ class _Matcher:
             fits[in_set] = inverted
         return fits
 
-    # Qualifiers of one pattern with the same attribute form a group. A group must map injectively
-    # to the fact's qualifiers with that attribute; groups do not compete with each other.
-
-    @cached_property
-    def _group_slots(self) -> Integers:
-        """The qualifier slots, ordered by group."""
-        slots = np.flatnonzero(self.position >= FIRST_QUALIFIER)
-        order = np.lexsort((self.patterns.attribute[slots], self.slot_pattern[slots]))
-        return slots[order]
-
-    @cached_property
-    def _group_start(self) -> Integers:
-        slots = self._group_slots
-        new = np.ones(len(slots), dtype=bool)
-        same = np.diff(self.slot_pattern[slots]) == 0
-        new[1:] = ~(same & (np.diff(self.patterns.attribute[slots]) == 0))
-        return np.flatnonzero(new)
-
-    @cached_property
-    def group_pattern(self) -> Integers:
-        """The pattern of each group."""
-        return self.slot_pattern[self._group_slots[self._group_start]]
-
-    @cached_property
-    def group_count(self) -> Integers:
-        """The number of groups of each pattern."""
-        return np.bincount(self.group_pattern, minlength=len(self.patterns))
-
-    @cached_property
-    def _group_size(self) -> Integers:
-        return np.diff(np.append(self._group_start, len(self._group_slots)))
-
-    def _match_qualifiers(
-        self, pattern: Integers, row: Integers
-    ) -> tuple[Integers, Integers, Integers]:
-        """All ways to map each group to the qualifiers of each candidate.
-
-        Gives the candidate, the group, and the qualifier that the asked slot maps to (-1 if the
-        asked slot is not in this group).
-        """
-        groups = self.group_count[pattern]
-        candidate = np.repeat(np.arange(len(pattern)), groups)
-        group = ranges(offsets(self.group_count)[pattern], groups)
-        counted = self._ways.copy()
-        found = self._map_groups(pattern, row, candidate, group, WAYS_BLOCK)
-        if found is not None:
-            return found
-        self._ways = counted
-        return self._map_in_blocks(pattern, row, candidate, group)
-
-    def _map_in_blocks(
-        self, pattern: Integers, row: Integers, candidate: Integers, group: Integers
-    ) -> tuple[Integers, Integers, Integers]:
-        """What `_map_groups` gives, without repeats, for more ways than it may hold at once."""
-        most = self.facts.qualifier_count[row[candidate]].astype(np.float64)
-        most **= self._group_size[group]
-        crowded = (most > MANY_WAYS) & (self._group_size[group] > 1)
-        parts = [self._map_crowded(pattern, row, candidate[crowded], group[crowded])]
-        candidate, group, most = candidate[~crowded], group[~crowded], most[~crowded]
-        for part in np.split(np.arange(len(group)), _find_cuts(most)):
-            found = self._map_groups(pattern, row, candidate[part], group[part])
-            if found is not None:
-                parts.append(_drop_repeats(*found))
-        candidates, groups, answers = (np.concatenate(part) for part in zip(*parts, strict=True))
-        return candidates, groups, answers
-
-    def _map_groups(
-        self,
-        pattern: Integers,
-        row: Integers,
-        candidate: Integers,
-        group: Integers,
-        most: int | None = None,
-    ) -> tuple[Integers, Integers, Integers] | None:
-        """All ways to map groups to the qualifiers of their candidates; None if more than most."""
-        asked = np.full(len(group), -1)
-        used: list[Integers] = []
-        finished = []
-        for ordinal in range(int(self._group_size.max(initial=0))):
-            slot = self._group_slots[self._group_start[group] + ordinal]
-            rows = row[candidate]
-            ways = self.facts.qualifier_count[rows]
-            if most is not None and ways.sum() > most:
-                return None
-            self._count_ways(ordinal, pattern[candidate], ways)
-            place, qualifier = self._expand(slot, rows, ways, used)
-            candidate, group, slot = candidate[place], group[place], slot[place]
-            used = [*(taken[place] for taken in used), qualifier]
-            is_asked = slot == self.asked_slot[pattern[candidate]]
-            asked = np.where(is_asked, qualifier, asked[place])
-            done = self._group_size[group] == ordinal + 1
-            finished.append((candidate[done], group[done], asked[done]))
-            left = np.flatnonzero(~done)
-            candidate, group, asked = candidate[left], group[left], asked[left]
-            used = [taken[left] for taken in used]
-        parts = zip(*finished, strict=True) if finished else ((NOTHING,),) * 3
-        candidates, groups, answers = (np.concatenate(part) for part in parts)
-        return candidates, groups, answers
-
-    def _map_crowded(
-        self, pattern: Integers, row: Integers, candidate: Integers, group: Integers
-    ) -> tuple[Integers, Integers, Integers]:
-        """What `_map_groups` gives, without repeats, for facts with very many ways."""
-        self._count_ways(0, pattern[candidate], np.full(len(candidate), MANY_WAYS))
-        found = [
-            self._map_crowded_fact(int(row[one]), int(self.asked_slot[pattern[one]]), number)
-            for one, number in zip(candidate.tolist(), group.tolist(), strict=True)
-        ]
-        counts = np.array([len(qualifiers) for qualifiers in found], dtype=np.int64)
-        answers = np.concatenate([NOTHING, *found])
-        return np.repeat(candidate, counts), np.repeat(group, counts), answers
-
-    def _map_crowded_fact(self, row: int, asked: int, group: int) -> Integers:
-        """The qualifiers of a fact that the asked slot can map to; [-1] if it is elsewhere."""
-        first = self._group_start[group]
-        slots = self._group_slots[first : first + self._group_size[group]]
-        qualifiers = np.arange(self.facts.offset[row], self.facts.offset[row + 1])
-        same = self.facts.attribute[qualifiers] == self.patterns.attribute[slots[0]]
-        qualifiers = qualifiers[same]
-        every_slot = np.repeat(slots, len(qualifiers))
-        values = np.tile(self.facts.value[qualifiers], len(slots))
-        rows = pack_rows(self._allowed(every_slot, values).reshape(len(slots), len(qualifiers)))
-        places = np.flatnonzero(slots == asked)
-        if len(places):
-            columns = list(list_columns(find_columns(rows, int(places[0]))))
-            found: Integers = qualifiers[np.array(columns, dtype=np.int64)]
-            return found
-        return NOTHING if assign(rows) is None else np.array([-1])
-
-    def _count_ways(self, ordinal: int, pattern: Integers, ways: Integers) -> None:
-        """Refuse too many ways to map several qualifiers of one attribute to facts with many."""
-        if self.max_bindings is None or not len(ways):
-            return
-        total = np.bincount(pattern, ways, len(self.patterns)) + self._ways.get(ordinal, 0)
-        self._ways[ordinal] = total
-        if total.max() > self.max_bindings:
-            raise TooManyBindings(int(total.max()), self.max_bindings)
-
-    def _expand(
-        self, slot: Integers, row: Integers, counts: Integers, used: list[Integers]
-    ) -> tuple[Integers, Integers]:
-        """Pair each slot with each qualifier of its fact that fits and is not used yet."""
-        qualifier = ranges(self.facts.offset[row], counts)
-        place = np.repeat(np.arange(len(row)), counts)
-        fits = self.facts.attribute[qualifier] == self.patterns.attribute[slot][place]
-        place, qualifier = place[fits], qualifier[fits]
-        fits = self._allowed(slot[place], self.facts.value[qualifier])
-        for taken in used:
-            fits &= taken[place] != qualifier
-        return place[fits], qualifier[fits]
-
 
 def split_ranges(starts: Integers, lengths: Integers) -> Iterator[tuple[slice, Integers, Integers]]:
     """Ranges in blocks of at most BLOCK numbers: which ranges, their starts and their lengths."""
@@ -379,24 +221,6 @@ def split_ranges(starts: Integers, lengths: Integers) -> Iterator[tuple[slice, I
         first = np.maximum(low - before[part], 0)
         last = np.minimum(high - before[part], lengths[part])
         yield part, starts[part] + first, last - first
-
-
-def _find_cuts(sizes: npt.NDArray[np.float64]) -> Integers:
-    """Where to cut a list so that the sizes in each part add up to about WAYS_BLOCK at most."""
-    cuts: Integers = np.flatnonzero(np.diff(np.cumsum(sizes) // WAYS_BLOCK)) + 1
-    return cuts
-
-
-def _drop_repeats(
-    candidate: Integers, group: Integers, qualifier: Integers
-) -> tuple[Integers, Integers, Integers]:
-    """Each triple once; triples of one candidate and group stand together."""
-    order = np.lexsort((qualifier, group, candidate))
-    triples = np.stack((candidate, group, qualifier))[:, order]
-    new = np.ones(len(order), dtype=bool)
-    new[1:] = (np.diff(triples) != 0).any(axis=0)
-    kept, groups, qualifiers = triples[:, new]
-    return kept, groups, qualifiers
 
 
 def _check_kinds(kind: Integers) -> None:

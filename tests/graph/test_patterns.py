@@ -12,7 +12,7 @@ from slow_matching import match_by_brute_force
 from strategies import ENTITIES, RELATIONS, small_graphs
 
 from nqe.errors import NqeError, TooManyBindings
-from nqe.graph import EntitySet, Fact, Graph, Pattern, match_many, match_one
+from nqe.graph import EntitySet, Fact, Graph, Pattern, match_many, match_one, match_qualifiers
 from nqe.graph.pattern import Restriction
 
 
@@ -176,8 +176,8 @@ def crowded_graph_with_patterns(seed: int) -> tuple[Graph, list[Pattern]]:
 def test_facts_with_many_ways_to_match_give_what_brute_force_finds(
     monkeypatch: pytest.MonkeyPatch, seed: int, many_ways: int
 ) -> None:
-    monkeypatch.setattr(match_many, "MANY_WAYS", many_ways)
-    monkeypatch.setattr(match_many, "WAYS_BLOCK", 7)
+    monkeypatch.setattr(match_qualifiers, "MANY_WAYS", many_ways)
+    monkeypatch.setattr(match_qualifiers, "WAYS_BLOCK", 7)
     graph, several = crowded_graph_with_patterns(seed)
     together = graph.answers_many(several)
     for pattern, batch in zip(several, together, strict=True):
