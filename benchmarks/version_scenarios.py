@@ -85,16 +85,19 @@ def draw_texts(dataset: Any) -> dict[str, list[str]]:
 
     settings = nqe.SamplingSettings(train=0, valid=0, test=SHAPE_QUERIES)
     table = nqe.sample(dataset, settings, workers=1).splits["test"]
+    plans = getattr(table, "plans", table)  # the first version had `plan` on the table itself
     texts: dict[str, list[str]] = {}
     for row, shape in enumerate(table.shape):
-        texts.setdefault(shape, []).append(str(table.plan(row).query(dataset.vocabulary)))
+        texts.setdefault(shape, []).append(str(plans.plan(row).query(dataset.vocabulary)))
     return texts
 
 
 def run_command(*words: object) -> float:
     """Seconds of a command of the checkout, the start of Python included."""
     command = [sys.executable, "-m", "nqe", *map(str, words)]
-    return timed(lambda: subprocess.run(command, check=True, capture_output=True))[0]
+    # In the checkout's folder, as `python -m` looks for modules in the current one first.
+    place = os.environ["PYTHONPATH"]
+    return timed(lambda: subprocess.run(command, check=True, capture_output=True, cwd=place))[0]
 
 
 def texts_in(folder: Path) -> list[str]:
