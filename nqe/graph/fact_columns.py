@@ -55,9 +55,12 @@ class Facts:
     def row(self, number: int) -> tuple[int, int, int, list[tuple[int, int]]]:
         """One fact as numbers: subject, relation, object, and (attribute, value) pairs."""
         start, end = int(self.offset[number]), int(self.offset[number + 1])
-        pairs = zip(self.attribute[start:end].tolist(), self.value[start:end].tolist(), strict=True)
         main = (self.subject[number], self.relation[number], self.object[number])
-        return int(main[0]), int(main[1]), int(main[2]), list(pairs)
+        pairs: list[tuple[int, int]] = []
+        if start < end:  # most facts have none
+            values = self.value[start:end].tolist()
+            pairs = list(zip(self.attribute[start:end].tolist(), values, strict=True))
+        return int(main[0]), int(main[1]), int(main[2]), pairs
 
     def find_qualifiers(self, rows: Integers) -> Ragged:
         """For each of the given facts, where its qualifiers are in `attribute` and `value`."""

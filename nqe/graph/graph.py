@@ -115,12 +115,17 @@ class Graph:
 
     def _check(self, pattern: Pattern) -> None:
         """Refuse numbers that are not in the vocabulary, such as those of another graph."""
-        known = [slot for slot in pattern.slots if isinstance(slot, int)]
-        relations = (pattern.relation, *pattern.attributes)
-        if not all(0 <= number < self.relation_count for number in relations) or not all(
-            0 <= number < self.entity_count for number in known
-        ):
-            raise NqeError(f"{pattern} has a number that {self!r} lacks; look names up in it")
+        entities, relations = self.entity_count, self.relation_count
+        # Plain loops, because this runs once for each of many patterns.
+        for number in (pattern.relation, *pattern.attributes):
+            if not 0 <= number < relations:
+                raise self._lacks(pattern)
+        for slot in pattern.slots:
+            if isinstance(slot, int) and not 0 <= slot < entities:
+                raise self._lacks(pattern)
+
+    def _lacks(self, pattern: Pattern) -> NqeError:
+        return NqeError(f"{pattern} has a number that {self!r} lacks; look names up in it")
 
     def mentions(self, entity: int) -> Integers:
         """The rows of the facts that have an entity in any slot, in ascending order."""

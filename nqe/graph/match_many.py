@@ -69,7 +69,7 @@ class _Matcher:
         else:
             self.cost = NOTHING
         cheapest = np.flatnonzero(slot_cost == self.cost[self.slot_pattern])
-        _, first = np.unique(self.slot_pattern[cheapest], return_index=True)
+        first = self.slot_pattern[cheapest].searchsorted(np.arange(len(patterns)))
         self.chosen = cheapest[first]  # (patterns,) the slot that yields the candidates
         self.qualifiers = QualifierMatcher(
             self.facts, patterns, self.slot_pattern, self.position, self._allowed, max_bindings

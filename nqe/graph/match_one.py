@@ -98,7 +98,9 @@ def _find_matching(
     rows, chosen = candidates
     if limit is not None and len(rows) > limit:
         raise TooManyBindings(len(rows), limit)
-    if pattern.closed and len(rows):
+    if not len(rows):
+        return rows
+    if pattern.closed:
         rows = rows[index.facts.qualifier_count[rows] == len(pattern.attributes)]
     for slot, restriction in enumerate(pattern.slots):
         if slot in (chosen, skipped) or (restriction is None and slot < FIRST_QUALIFIER):

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from hashlib import blake2b
 
-from nqe.graph.pattern import FIRST_QUALIFIER
+from nqe.graph.pattern import FIRST_QUALIFIER, OBJECT, SUBJECT
 from nqe.query.plan import Op, Plan, Step
 
 
@@ -36,17 +35,10 @@ def _step_texts(plan: Plan) -> list[str]:
 
 
 def _atom_text(step: Step, texts: list[str]) -> str:
-    filled = dict(zip(step.filled, step.inputs, strict=True))
-
-    def terms() -> Iterator[str]:
-        for place, anchor in enumerate(step.slots):
-            if anchor is not None:
-                yield str(anchor)
-            else:
-                yield texts[filled[place]] if place in filled else "?"
-
-    subject, object_, *values = terms()
+    terms = ["?" if anchor is None else str(anchor) for anchor in step.slots]
+    for place, number in zip(step.filled, step.inputs, strict=True):
+        terms[place] = texts[number]
+    values = terms[FIRST_QUALIFIER:]
     pairs = sorted(f"{a}:{v}" for a, v in zip(step.attributes, values, strict=True))
     only = "only " if step.closed else ""
-    assert len(step.slots) == len(values) + FIRST_QUALIFIER
-    return f"{only}{step.relation}({subject},{object_};{','.join(pairs)})"
+    return f"{only}{step.relation}({terms[SUBJECT]},{terms[OBJECT]};{','.join(pairs)})"
