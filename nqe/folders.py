@@ -163,7 +163,7 @@ class FolderKind:
         """What differs if a folder was replaced, even by one with the same content; () if none."""
         try:
             stats = [path.stat() for path in (folder, folder / self.manifest_file)]
-        except OSError:
+        except (OSError, ValueError):  # not there, or a null character in the path
             return ()
         return tuple(number for one in stats for number in (one.st_ino, one.st_mtime_ns))
 

@@ -5,7 +5,7 @@ A RUN holds the checkpoints `best/` and `last/`, settings and metrics. Nothing h
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import NoneType
@@ -23,8 +23,15 @@ STATE, CARD = "state.json", "README.md"
 VOCABULARY = "vocabulary"
 """The folder of a checkpoint that holds its entities and relations: a graph without facts."""
 CALIBRATION_FILE, RELIABILITY_FILE = "calibration.json", "reliability.json"
-_OPTIONAL_TEXT = (str, NoneType)
-_ORIGIN = dict.fromkeys(("dataset", "fingerprint", "trained_on"), _OPTIONAL_TEXT)
+_Entries = dict[str, tuple[type, ...]]
+
+
+def _make_entries(required: _Entries, *optional: str) -> _Entries:
+    """The entries of a manifest: those that are required, and texts that may lack."""
+    names = ("dataset", "fingerprint", "trained_on", *optional)
+    return required | dict.fromkeys(names, (str, NoneType))
+
+
 CHECKPOINT = FolderKind(
     "nqe-checkpoint",
     4,
@@ -32,7 +39,7 @@ CHECKPOINT = FolderKind(
     "nqe train",
     "train the model again",
     (WEIGHTS, TENSORS, STATE, CARD, f"{VOCABULARY}/*", CALIBRATION_FILE, RELIABILITY_FILE),
-    {"model": (dict,), "entity_count": (int,), "relation_count": (int,), **_ORIGIN},
+    _make_entries({"model": (dict,), "entity_count": (int,), "relation_count": (int,)}, "run"),
     "config.json",
     older_versions=(BEFORE_KINDS, 3),
 )
@@ -43,7 +50,7 @@ RUN = FolderKind(
     "nqe train",
     "train the model again",
     (),  # so that no run is ever replaced
-    {"settings": (dict,), "queries": _OPTIONAL_TEXT, "queries_digest": _OPTIONAL_TEXT, **_ORIGIN},
+    _make_entries({"settings": (dict,)}, "queries", "queries_digest", "identity"),
     older_versions=(1,),
     grows=True,
 )
@@ -61,10 +68,11 @@ def checkpoint_of(path: Path) -> Path:
     """The checkpoint that a path means: itself, a RUN's best, or its last if it has no best."""
     if CHECKPOINT.recognises(path):
         return path
-    RUN.read_manifest(path)
+    manifest = RUN.read_manifest(path)
     for name in (BEST, LAST):
         if (path / name).exists():
             _check_recognised(path / name)
+            check_same_run(path, manifest, CHECKPOINT.read_manifest(path / name))
             return path / name
     raise StorageError(f"{path}: holds no checkpoint yet; continue with `nqe train --resume`")
 
@@ -87,6 +95,22 @@ def _check_recognised(checkpoint: Path) -> None:
             f"{checkpoint}: damaged, as its {CHECKPOINT.manifest_file} is missing or unreadable; "
             f"{instead}{CHECKPOINT.how_to_rebuild}"
         )
+
+
+def check_same_run(run: Path, manifest: Mapping[str, Any], config: Mapping[str, Any]) -> None:
+    """Refuse a RUN whose manifest and checkpoint are of two trainings.
+
+    A RUN has an identity, which its checkpoints repeat; those of older versions have none.
+    """
+    for said, own in (
+        (manifest.get("identity"), config.get("run")),
+        (manifest.get("fingerprint"), config.get("fingerprint")),
+    ):
+        if None not in (said, own) and said != own:
+            raise StorageError(
+                f"{run}: its checkpoint is of another training ({own}) than its manifest ({said}); "
+                f"{CHECKPOINT.how_to_rebuild}"
+            )
 
 
 def run_manifest(path: str | Path) -> dict[str, Any] | None:

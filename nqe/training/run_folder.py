@@ -17,12 +17,22 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file
 from torch import Tensor
 
-from nqe.documents import parse_document
+from nqe.documents import compute_digest, parse_document
 from nqe.errors import StorageError
 from nqe.files import new_file, raise_storage_errors
 from nqe.model.checkpoint import Card, check_finite, save_pretrained
 from nqe.model.model import Model
-from nqe.run_folders import BEST, CHECKPOINT, LAST, LOCK, RUN, STATE, TENSORS, WEIGHTS
+from nqe.run_folders import (
+    BEST,
+    CHECKPOINT,
+    LAST,
+    LOCK,
+    RUN,
+    STATE,
+    TENSORS,
+    WEIGHTS,
+    check_same_run,
+)
 from nqe.settings import RunSettings, build_run_settings
 from nqe.training.query_sources import Position
 
@@ -97,10 +107,11 @@ class RunFolder:
             "trained_on": card.trained_on,
             "settings": settings.to_json(),
         }
-        with RUN.create(folder, manifest) as temporary:
+        identity = compute_digest(manifest)[:32]
+        with RUN.create(folder, {**manifest, "identity": identity}) as temporary:
             (temporary / SETTINGS).write_text(settings.to_toml(), encoding="utf-8")
             (temporary / METRICS).touch()
-        return cls(folder, card)
+        return cls(folder, replace(card, run=identity))
 
     @classmethod
     def open(cls, folder: Path) -> RunFolder:
@@ -108,8 +119,10 @@ class RunFolder:
         if not RUN.recognises(folder):
             raise StorageError(f"{folder}: no run to continue; leave out --resume to begin one")
         manifest = RUN.read_manifest(folder)
+        if CHECKPOINT.recognises(folder / LAST):
+            check_same_run(folder, manifest, CHECKPOINT.read_manifest(folder / LAST))
         known = {name: manifest.get(name) for name in ("dataset", "fingerprint", "trained_on")}
-        return cls(folder, Card(**known))
+        return cls(folder, Card(**known, run=manifest.get("identity")))
 
     @property
     def settings(self) -> RunSettings:

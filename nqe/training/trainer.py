@@ -202,7 +202,7 @@ def _open_folder(job: _Job, processes: ProcessGroup) -> RunFolder:
     trained_on = facts if job.queries is None else job.queries.folder
     card = Card(job.name, job.dataset.fingerprint, trained_on)
     if processes.is_first:
-        RunFolder.create(job.folder, job.settings, card, job.queries)
+        return RunFolder.create(job.folder, job.settings, card, job.queries)
     return RunFolder(job.folder, card)
 
 

@@ -142,10 +142,10 @@ def test_a_run_with_the_manifest_of_another_one_is_noticed(run: Path, tmp_path: 
     facts = {"train": [Fact("e1", "r1", "e2")]}
     other = write_run(tmp_path / "other", Dataset.of(facts), seed=2)
     (run / "manifest.json").write_bytes((other / "manifest.json").read_bytes())
-    with pytest.raises(StorageError, match="run: its checkpoint was trained on another graph"):
+    with pytest.raises(StorageError, match="run: its checkpoint is of another training"):
         open_dataset(run)
     (problem,) = check(run).problems
-    assert "trained on another graph" in problem
+    assert "is of another training" in problem
 
 
 def test_folders_of_older_versions_are_checked_as_far_as_they_can_be(graph: Path) -> None:
@@ -163,3 +163,10 @@ def test_a_place_that_nqe_did_not_write_is_refused(tmp_path: Path, name: str) ->
     done = nqe("check", name, cwd=tmp_path)
     assert done.code == 2
     assert f"{name}: not a graph folder" in done.err
+
+
+def test_a_null_character_in_a_path_that_was_read_is_one_sentence(run: Path) -> None:
+    change_json(run / "best" / "config.json", dataset="\0")
+    sign_again(run / "best")
+    with pytest.raises(StorageError, match=r"no longer exists|not a graph folder"):
+        open_dataset(run / "best")

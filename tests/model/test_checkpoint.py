@@ -92,7 +92,7 @@ def test_a_model_without_a_vocabulary_is_loaded_without_one(tmp_path: Path) -> N
 def test_the_config_holds_format_version_settings_and_the_origin_of_the_model(
     tmp_path: Path,
 ) -> None:
-    card = Card("data/atlas", "f00d", "train", 7, {"1p": 0.25, "2i": 0.5})
+    card = Card("data/atlas", "f00d", "train", 7, {"1p": 0.25, "2i": 0.5}, "beef")
     save_pretrained(model_with_names(), tmp_path / "model", card)
     config = json.loads((tmp_path / "model" / "config.json").read_text())
     assert (config["format"], config["version"]) == ("nqe-checkpoint", 4)

@@ -163,3 +163,14 @@ def test_the_duration_includes_the_time_before_a_resume(tmp_path: Path) -> None:
     assert second.seconds > first.seconds
     seconds = [one["seconds"] for one in RunFolder.open(run).read_metrics()]
     assert all(one <= other for one, other in pairwise(seconds))
+
+
+def test_a_run_with_the_manifest_of_another_training_is_not_continued(tmp_path: Path) -> None:
+    one, other = tmp_path / "one", tmp_path / "other"
+    for run, seed in ((one, 1), (other, 2)):
+        fit_weights(towns(), run, settings=settings(steps=2, seed=seed))
+    (one / "manifest.json").write_bytes((other / "manifest.json").read_bytes())
+    with pytest.raises(StorageError, match="one: its checkpoint is of another training"):
+        RunFolder.open(one)
+    with pytest.raises(StorageError, match="one: its checkpoint is of another training"):
+        load(one)
