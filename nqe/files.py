@@ -9,9 +9,9 @@ from __future__ import annotations
 import ctypes
 import errno
 import os
+import secrets
 import shutil
 import sys
-import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from fnmatch import fnmatchcase
@@ -43,11 +43,9 @@ def new_file(path: Path) -> Iterator[Path]:
         _check_regular(path)
         with _create_parents(target), reserve(target) as prefix:
             # The same ending, as the ending decides what some writers write.
-            ending = "".join(target.suffixes[-2:])
-            handle, name = tempfile.mkstemp(prefix=f"{prefix}-", suffix=ending, dir=target.parent)
-            os.close(handle)
-            temporary = Path(name)
+            temporary = _choose_name(target, prefix + "-", "".join(target.suffixes[-2:]))
             try:
+                temporary.touch(0o600, exist_ok=False)
                 yield temporary
                 temporary.chmod(0o666 & ~_umask())
                 _sync(temporary)
@@ -74,9 +72,9 @@ def new_folder(
         target = _follow_link(path)
         with _create_parents(target), reserve(target) as prefix:
             check_replaceable(target, marker, text, contents=("*",) if keep_others else contents)
-            temporary = Path(tempfile.mkdtemp(prefix=f"{prefix}-", dir=target.parent))
+            temporary = _choose_name(target, prefix + "-")
             try:
-                temporary.chmod(0o777 & ~_umask())
+                temporary.mkdir()
                 yield temporary
                 if keep_others:
                     _copy_others(target, temporary, contents)
@@ -143,6 +141,14 @@ def contains_text(path: Path, text: str) -> bool:
         return False
 
 
+def _choose_name(path: Path, prefix: str, ending: str = "") -> Path:
+    """A name beside a path that nothing has.
+
+    It is chosen before anything is made, so that an interrupt at any moment leaves nothing.
+    """
+    return path.parent / f"{prefix}{secrets.token_hex(8)}{ending}"
+
+
 def _follow_link(path: Path) -> Path:
     """The path to write for a path: what it points to, if it is a symbolic link."""
     if "\0" in str(path):
@@ -185,8 +191,9 @@ def _swap(temporary: Path, path: Path, prefix: str) -> None:
         return
     if _exchange(temporary, path):
         return
-    old = Path(tempfile.mkdtemp(prefix=prefix + REPLACED, dir=path.parent))
+    old = _choose_name(path, prefix + REPLACED)
     try:
+        old.mkdir()
         path.rename(old / path.name)
         temporary.rename(path)
     except BaseException:
