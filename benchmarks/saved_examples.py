@@ -29,7 +29,7 @@ from nqe.run_folders import BEST, LAST
 from nqe.sampling import load_queries, sample, save_queries
 from nqe.sampling.exchange import write_nqe_json
 from nqe.sampling.query_statistics import count_queries
-from nqe.sampling.storage import check_fingerprint, read_manifest
+from nqe.sampling.storage import check_graph, read_manifest
 from nqe.settings import RunSettings, SamplingSettings, build_run_settings
 from nqe.training.optimizer import Optimizer
 from nqe.training.run_folder import RunFolder
@@ -216,7 +216,7 @@ def digest_tensors(tensors: Mapping[str, torch.Tensor]) -> str:
 
 
 def _execute(folder: Path, dataset: Dataset) -> Iterator[object]:
-    check_fingerprint(folder, dataset.fingerprint)
+    check_graph(folder, dataset)
     for split in read_manifest(folder)["splits"]:
         table = load_queries(folder, split)
         sets = run_table(table.plans, dataset.graph)

@@ -202,7 +202,8 @@ def _swap(temporary: Path, path: Path, prefix: str) -> None:
             (old / path.name).rename(path)
         raise
     finally:
-        shutil.rmtree(old, ignore_errors=True)
+        if path.exists():
+            shutil.rmtree(old, ignore_errors=True)
 
 
 def _exchange(one: Path, other: Path) -> bool:

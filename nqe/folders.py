@@ -55,6 +55,8 @@ class FolderKind:
     manifest_file: str = MANIFEST
     older_versions: tuple[int, ...] = ()
     """Earlier versions of the format that can still be read; their manifests have no digests."""
+    for_people: tuple[str, ...] = ()
+    """Files that people read and may edit, so that the manifest does not list them."""
     grows: bool = False
     """Whether files are added and changed later, so that the manifest cannot list them."""
 
@@ -91,7 +93,7 @@ class FolderKind:
             keep_others=keep_others,
         ) as temporary:
             yield temporary
-            files = {} if self.grows else {FILES: describe_files(temporary)}
+            files = {} if self.grows else {FILES: describe_files(temporary, self.for_people)}
             text = render_document(folder, {**head, **manifest, **files})
             (temporary / self.manifest_file).write_text(text, encoding="utf-8")
 

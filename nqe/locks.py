@@ -13,6 +13,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
@@ -34,26 +35,50 @@ except ImportError:  # as on Windows
     fcntl = None  # type: ignore[assignment]
 
 
-def _lock(handle: int) -> None:
-    """Lock an open file; raises OSError if another process holds it."""
+def _lock(handle: int) -> bool | None:
+    """Lock an open file; raises OSError if another process holds it, gives None without locks."""
     if sys.platform == "win32":
         import msvcrt
 
         os.lseek(handle, _PLACE, os.SEEK_SET)
         msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
-    elif fcntl is not None:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return True
+    if fcntl is None:
+        return None
+    fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    return True
+
+
+@dataclass(frozen=True)
+class Lock:
+    """A lock file that this process holds."""
+
+    path: Path
+    handle: int
+    is_sure: bool
+    """Whether no other process holds it; where the file system has no locks, nobody knows."""
+
+    def release(self) -> None:
+        """Release the lock and delete its file."""
+        if sys.platform == "win32":  # an open file cannot be deleted there
+            os.close(self.handle)
+            with suppress(OSError):
+                self.path.unlink()
+            return
+        if _is_at(self.handle, self.path):
+            self.path.unlink(missing_ok=True)
+        os.close(self.handle)
 
 
 @contextmanager
-def hold_lock(path: Path, subject: Path, patience: float = 0.0) -> Iterator[None]:
+def hold_lock(path: Path, subject: Path, patience: float = 0.0) -> Iterator[Lock]:
     """Hold the lock file at a path within the block.
 
     If another process still holds it after `patience` seconds, the error says which process
     writes the subject.
     """
     deadline = time.monotonic() + patience
-    while (handle := try_lock(path)) is None:
+    while (lock := try_lock(path)) is None:
         if time.monotonic() >= deadline:
             raise StorageError(
                 f"{subject}: is being written by {_read_holder(path)}; "
@@ -61,52 +86,40 @@ def hold_lock(path: Path, subject: Path, patience: float = 0.0) -> Iterator[None
             )
         time.sleep(INTERVAL)
     try:
-        yield
+        yield lock
     finally:
-        release_lock(path, handle)
+        lock.release()
 
 
-def try_lock(path: Path) -> int | None:
-    """Take the lock file at a path, and return its handle; None if another process holds it."""
+def try_lock(path: Path) -> Lock | None:
+    """Take the lock file at a path; None if another process holds it."""
     while True:
         handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
         try:
             is_taken = _is_taken(handle)
             # The process that held it before may have deleted the file meanwhile.
-            is_current = is_taken and _is_at(handle, path)
+            is_current = is_taken is not False and _is_at(handle, path)
         except BaseException:
             os.close(handle)
             raise
         if is_current:
             _write_holder(handle)
-            return handle
+            return Lock(path, handle, is_sure=is_taken is True)
         os.close(handle)
-        if not is_taken:
+        if is_taken is False:
             return None
 
 
-def release_lock(path: Path, handle: int) -> None:
-    """Release a lock and delete its file."""
-    if sys.platform == "win32":  # an open file cannot be deleted there
-        os.close(handle)
-        with suppress(OSError):
-            path.unlink()
-        return
-    if _is_at(handle, path):
-        path.unlink(missing_ok=True)
-    os.close(handle)
-
-
-def _is_taken(handle: int) -> bool:
-    """Whether this process now has the lock, as far as the file system knows locks."""
+def _is_taken(handle: int) -> bool | None:
+    """Whether this process now has the lock; None if the file system knows no locks."""
     try:
-        _lock(handle)
+        return _lock(handle)
     except OSError as error:
         if error.errno in _HELD:
             return False
-        if error.errno not in _WITHOUT_LOCKS:
-            raise
-    return True
+        if error.errno in _WITHOUT_LOCKS:
+            return None
+        raise
 
 
 def _is_at(handle: int, path: Path) -> bool:

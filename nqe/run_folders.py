@@ -11,9 +11,10 @@ from pathlib import Path
 from types import NoneType
 from typing import Any
 
+from nqe.documents import parse_document
 from nqe.errors import StorageError
 from nqe.files import raise_storage_errors
-from nqe.folders import FolderKind
+from nqe.folders import MANIFEST, FolderKind
 from nqe.locks import hold_lock
 
 BEFORE_KINDS = 2
@@ -38,10 +39,14 @@ CHECKPOINT = FolderKind(
     "checkpoint",
     "nqe train",
     "train the model again",
-    (WEIGHTS, TENSORS, STATE, CARD, f"{VOCABULARY}/*", CALIBRATION_FILE, RELIABILITY_FILE),
+    (
+        *(WEIGHTS, TENSORS, STATE, CARD, CALIBRATION_FILE, RELIABILITY_FILE),
+        *(f"{VOCABULARY}/{name}" for name in (MANIFEST, "entities.parquet", "relations.parquet")),
+    ),
     _make_entries({"model": (dict,), "entity_count": (int,), "relation_count": (int,)}, "run"),
     "config.json",
     older_versions=(BEFORE_KINDS, 3),
+    for_people=(CARD,),
 )
 RUN = FolderKind(
     "nqe-run",
@@ -73,6 +78,8 @@ def checkpoint_of(path: Path) -> Path:
         if (path / name).exists():
             _check_recognised(path / name)
             check_same_run(path, manifest, CHECKPOINT.read_manifest(path / name))
+            if name == LAST:
+                _check_no_best(path)
             return path / name
     raise StorageError(f"{path}: holds no checkpoint yet; continue with `nqe train --resume`")
 
@@ -94,6 +101,20 @@ def _check_recognised(checkpoint: Path) -> None:
         raise StorageError(
             f"{checkpoint}: damaged, as its {CHECKPOINT.manifest_file} is missing or unreadable; "
             f"{instead}{CHECKPOINT.how_to_rebuild}"
+        )
+
+
+def _check_no_best(run: Path) -> None:
+    """Refuse to use `last` in place of a `best` that training wrote and somebody removed."""
+    last = CHECKPOINT.open(run / LAST)
+    try:
+        state = parse_document(last.read_bytes(STATE)) if last.has(STATE) else {}
+    except ValueError:
+        return  # whoever continues the training is told of it
+    if state.get("best") is not None:
+        raise StorageError(
+            f"{run / BEST}: is missing, though training wrote it; restore it, or use {run / LAST} "
+            "instead"
         )
 
 

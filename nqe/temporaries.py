@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
 
-from nqe.locks import hold_lock, release_lock, try_lock
+from nqe.locks import hold_lock, try_lock
 
 PATIENCE = 5.0
 """Seconds to wait for another process that writes the same file or folder."""
@@ -30,16 +30,22 @@ def reserve(path: Path) -> Iterator[str]:
     """
     # A hash, as the name itself may be as long as names can be.
     prefix = f".nqe-{sha256(path.name.encode(errors='surrogateescape')).hexdigest()[:12]}"
-    with hold_lock(_lock_file(path.parent, prefix), path, PATIENCE):
-        _remove_leftovers(path.parent, prefix)
-        for other in _find_prefixes(path.parent) - {prefix}:
-            lock = _lock_file(path.parent, other)
-            if (handle := try_lock(lock)) is not None:
-                try:
-                    _remove_leftovers(path.parent, other)
-                finally:
-                    release_lock(lock, handle)
+    with hold_lock(_lock_file(path.parent, prefix), path, PATIENCE) as lock:
+        if lock.is_sure:
+            _remove_leftovers(path.parent, prefix)
+            _remove_others(path.parent, prefix)
         yield prefix
+
+
+def _remove_others(folder: Path, own: str) -> None:
+    """Remove what killed processes left that wrote other paths in a folder."""
+    for prefix in _find_prefixes(folder) - {own}:
+        lock = try_lock(_lock_file(folder, prefix))
+        if lock is not None:
+            try:
+                _remove_leftovers(folder, prefix)
+            finally:
+                lock.release()
 
 
 def _lock_file(folder: Path, prefix: str) -> Path:

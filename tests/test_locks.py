@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from nqe import locks
 from nqe.errors import StorageError
 from nqe.files import new_file, new_folder
 from nqe.locks import hold_lock, try_lock
@@ -79,11 +81,11 @@ def test_a_lock_file_that_was_deleted_meanwhile_is_not_taken_for_the_lock(
 
     os_open = os.open
     monkeypatch.setattr(os, "open", open_and_delete)
-    handle = try_lock(path)
-    assert handle is not None
+    lock = try_lock(path)
+    assert lock is not None
     assert len(opened) == 2
-    assert os.path.samestat(os.fstat(handle), path.stat())
-    os.close(handle)
+    assert os.path.samestat(os.fstat(lock.handle), path.stat())
+    lock.release()
 
 
 def test_nothing_is_left_of_locks_after_writing(tmp_path: Path) -> None:
@@ -172,3 +174,20 @@ def test_the_longest_name_that_can_be_is_written(tmp_path: Path) -> None:
     with new_file(tmp_path / name):
         pass
     assert os.listdir(tmp_path) == [name]
+
+
+def test_without_locks_nothing_of_other_writers_is_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_: int) -> None:
+        raise OSError(errno.ENOLCK, "no locks")
+
+    monkeypatch.setattr(locks, "_lock", refuse)
+    with new_file(tmp_path / "a") as first:
+        with new_file(tmp_path / "b"):
+            pass
+        with new_file(tmp_path / "a") as second:
+            second.write_text("second")
+        first.write_text("first")
+    assert (tmp_path / "a").read_text() == "first"
+    assert (tmp_path / "b").exists()

@@ -114,12 +114,11 @@ def _use_run(opened: OpenFolder) -> Uses:
     from nqe.evaluation.report_storage import list_reports, load_report
     from nqe.training.run_folder import RunFolder
 
-    run = RunFolder.open(opened.path)
     saved = [path for path in (opened.path / BEST, opened.path / LAST) if path.exists()]
     if all(map(CHECKPOINT.recognises, saved)):  # otherwise checking the checkpoint tells it
         yield partial(read_dataset_name, opened.path)
-    yield lambda: run.settings
-    yield run.read_metrics
+    yield lambda: RunFolder.open(opened.path).settings
+    yield lambda: RunFolder.open(opened.path).read_metrics()
     for path in list_reports(opened.path).values():
         yield partial(load_report, path)
 

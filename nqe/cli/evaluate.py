@@ -220,7 +220,7 @@ def _rank(
 
 def _check_graph(model: OpenedRun, selection: QuerySelection, graph: str | None) -> None:
     """Refuse a query set that was sampled from another graph than the model's."""
-    from nqe.sampling.storage import check_fingerprint
+    from nqe.sampling.storage import check_graph
 
     queries, manifest = selection.folder, selection.manifest
     model.check_fingerprint(queries, manifest["fingerprint"])
@@ -229,7 +229,7 @@ def _check_graph(model: OpenedRun, selection: QuerySelection, graph: str | None)
         raise NqeError(f"{queries}: does not say where its graph is; name it with --graph")
     if place is not None:
         dataset = open_dataset(place)
-        check_fingerprint(queries, dataset.fingerprint)
+        check_graph(queries, dataset)
         model.check_vocabulary(place, dataset)
 
 
@@ -239,11 +239,11 @@ def _open_hybrid(
     """Open the hybrid runner over the known facts; also return the names of their splits."""
     from nqe.answering import Answerer, HybridRunner
     from nqe.cli.open_run import note_calibration
-    from nqe.sampling.storage import check_fingerprint
+    from nqe.sampling.storage import check_graph
 
     place = graph or (selection.manifest["dataset"] if model.dataset_name is None else None)
     dataset = model.open_dataset(place)
-    check_fingerprint(selection.folder, dataset.fingerprint)
+    check_graph(selection.folder, dataset)
     if facts is None:
         facts = dataset.known_splits(selection.split)
     answerer = Answerer(dataset, model.model, facts=facts, calibration=model.calibration)

@@ -288,13 +288,13 @@ def _check_graph_output(graph: str, output: str) -> None:
 
 def _open_graph_of(queries: str, graph: str | None) -> Dataset:
     """Open the graph of a query set: the given one, or the one it was sampled from; checked."""
-    from nqe.sampling.storage import check_fingerprint, read_manifest
+    from nqe.sampling.storage import check_graph, read_manifest
 
     place = graph or read_manifest(queries)["dataset"]
     if place is None:
         raise NqeError(f"{queries}: does not say where its graph is; name it with --graph")
     dataset = open_dataset(place)
-    check_fingerprint(queries, dataset.fingerprint)
+    check_graph(queries, dataset)
     return dataset
 
 

@@ -35,6 +35,7 @@ KIND = FolderKind(
     older_versions=(_BEFORE_DIGESTS,),
 )
 
+_ODD_ID = r"[\p{Cc}\x{2028}\x{2029}\x{feff}]|^[\s\p{Z}]|[\s\p{Z}]$|^$"
 _MAIN = ("subject", "relation", "object")
 _PAIR = pa.struct([("attribute", pa.int32()), ("value", pa.int32())])
 _FACT_SCHEMA = pa.schema(
@@ -216,6 +217,10 @@ def _check_ids(kind: str, ids: Any) -> None:
     in_order = compute.less(ids[:-1], ids[1:])
     if ids.null_count or not compute.all(in_order, min_count=0).as_py():
         raise ValueError(f"the {kind} ids are not in order, or one is missing or stands twice")
+    # What `check_id` refuses when a graph is built.
+    odd = compute.match_substring_regex(ids, _ODD_ID)
+    if compute.any(odd, min_count=0).as_py():
+        raise ValueError(f"a {kind} id is empty or has a control character or outer spaces")
 
 
 def _facts_table(facts: Facts) -> Any:

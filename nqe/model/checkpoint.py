@@ -17,7 +17,7 @@ import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file, save_file
 
-from nqe.errors import StorageError
+from nqe.errors import NqeError, StorageError
 from nqe.folders import OpenFolder
 from nqe.graph import storage
 from nqe.graph.fingerprint import compute_fingerprint
@@ -155,7 +155,11 @@ def _model_settings(config: Mapping[str, Any], where: str) -> ModelSettings:
     given = config["model"]
     if config["version"] == BEFORE_KINDS and isinstance(given, Mapping):
         given = {"kind": "nqe", **given}
-    return build_run_settings({"model": given}, where).model
+    try:
+        return build_run_settings({"model": given}, where).model
+    except NqeError as error:
+        message = str(error)
+        raise StorageError(message if where in message else f"{where}: {message}") from error
 
 
 def _config(model: Model, card: Card) -> dict[str, Any]:

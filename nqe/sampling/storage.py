@@ -32,6 +32,7 @@ from nqe.documents import compute_digest
 from nqe.errors import NqeError, StorageError
 from nqe.folders import FolderKind, OpenFolder
 from nqe.graph.arrays import Integers
+from nqe.graph.dataset import Dataset
 from nqe.graph.ragged import Ragged, offsets
 from nqe.graph.splits import SPLITS, check_splits
 from nqe.query.step_checks import check_stored_steps
@@ -155,8 +156,10 @@ def read_queries(folder: str | Path, split: str) -> Iterator[QueryTable]:
             if file.metadata.num_rows != opened.manifest["splits"][split]["queries"]:
                 raise ValueError("the manifest tells of another number of queries")
             for group in range(file.num_row_groups):
-                table = _table(file.read_row_group(group).combine_chunks())
+                group_rows = file.read_row_group(group).combine_chunks()
+                table = _table(group_rows)
                 check_queries(table, opened.manifest["entities"], opened.manifest["relations"])
+                _check_derived(group_rows, table)
                 yield table
         except (OSError, pa.ArrowException, LookupError, TypeError, ValueError) as error:
             raise StorageError(
@@ -175,18 +178,38 @@ def _open_split(
     return opened, stack.enter_context(opened.open_file(f"{split}.parquet"))
 
 
+def _check_derived(arrow: Any, table: QueryTable) -> None:
+    """Refuse columns for other readers that do not say what the plans say."""
+    if not len(table):
+        return
+    asked = [SLOTS[kind] for kind in table.plans.asked_kinds.tolist()]
+    arities = _ragged(arrow, "arities", pa.int16())
+    same = np.array_equal(arities.offset, table.plans.arities.offset)
+    if not same or not np.array_equal(arities.values, table.plans.arities.values):
+        raise ValueError("the arities are not those of the steps")
+    if arrow.column("asked").to_pylist() != asked:
+        raise ValueError("the kinds of slots asked for are not those of the steps")
+
+
 def load_queries(folder: str | Path, split: str) -> QueryTable:
     """Load all queries of a split."""
     return concatenate(read_queries(folder, split))
 
 
-def check_fingerprint(folder: str | Path, fingerprint: str) -> None:
+def check_graph(folder: str | Path, dataset: Dataset) -> None:
     """Refuse a query set that was sampled from another graph."""
-    own = read_manifest(folder)["fingerprint"]
-    if own != fingerprint:
+    manifest, names = read_manifest(folder), dataset.vocabulary
+    own = manifest["fingerprint"]
+    if own != dataset.fingerprint:
         raise NqeError(
             f"{folder}: sampled from another graph (fingerprint {own}, the graph's is "
-            f"{fingerprint}); give the graph it was sampled from, or sample again"
+            f"{dataset.fingerprint}); give the graph it was sampled from, or sample again"
+        )
+    counts = len(names.entities), len(names.relations)
+    if (manifest["entities"], manifest["relations"]) != counts:
+        raise StorageError(
+            f"{folder}: damaged (its manifest tells of other numbers of entities and relations "
+            f"than the graph has); {KIND.how_to_rebuild}"
         )
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
@@ -12,7 +11,7 @@ from pathlib import Path
 from textwrap import shorten
 from typing import Any
 
-from pydantic import TypeAdapter
+from pydantic import TypeAdapter, ValidationError
 from safetensors import SafetensorError
 from safetensors.torch import load_file
 from torch import Tensor
@@ -26,7 +25,6 @@ from nqe.run_folders import (
     BEST,
     CHECKPOINT,
     LAST,
-    LOCK,
     RUN,
     STATE,
     TENSORS,
@@ -38,6 +36,8 @@ from nqe.training.query_sources import Position
 
 METRICS = "metrics.jsonl"
 SETTINGS = "settings.toml"
+_LARGEST = 2**53
+"""No training counts so far."""
 
 
 @dataclass(frozen=True)
@@ -71,10 +71,16 @@ class State:
         values = parse_document(data)
         position = Position.of_json(values.pop("place"))
         state = cls(**values, position=position)
-        state = TypeAdapter(State).validate_python(asdict(state))
-        numbers = (state.step, state.seconds, state.worse, state.metrics)
-        if min(*numbers, state.position.epoch, state.position.batch) < 0:
-            raise ValueError("a number is negative")
+        try:
+            state = TypeAdapter(State).validate_python(asdict(state))
+        except ValidationError as error:
+            name = error.errors()[0]["loc"][0]
+            raise ValueError(f"its entry '{name}' is of another type") from error
+        streams = (number for pair in (position.streams or {}).values() for number in pair)
+        numbers = (state.step, state.seconds, state.worse, state.metrics, state.validated or 0)
+        for number in (*numbers, position.epoch, position.batch, *streams):
+            if not 0 <= number < _LARGEST:
+                raise ValueError("a number is out of range")
         return state
 
 
@@ -151,15 +157,16 @@ class RunFolder:
         """The step that was saved last; None if nothing was saved."""
         return self.state.step if (self.folder / LAST).exists() else None
 
+    def check_can_continue(self) -> None:
+        """Refuse a run whose state was removed; it would begin again and replace its best model."""
+        if (self.folder / BEST).exists() and not (self.folder / LAST).exists():
+            raise StorageError(
+                f"{self.folder / LAST}: is missing, so the training cannot be continued; restore "
+                "it, or begin another run"
+            )
+
     def prepare_to_continue(self, settings: RunSettings) -> None:
-        """Set the settings, and remove what a killed training left behind."""
-        for left in self.folder.glob(".nqe-*"):
-            if left.name == LOCK:
-                continue
-            if left.is_dir():
-                shutil.rmtree(left, ignore_errors=True)
-            else:
-                left.unlink(missing_ok=True)
+        """Set the settings, and remove the metrics of steps that will be repeated."""
         self._forget_metrics_after(self.state)
         RUN.update(self.folder, {"settings": settings.to_json()})
         with new_file(self.folder / SETTINGS) as temporary:
@@ -203,7 +210,7 @@ class RunFolder:
     def read_metrics(self) -> list[dict[str, Any]]:
         """Read the metrics; a last line that was cut off is left out."""
         path = self.folder / METRICS
-        with _damage_reported(path):
+        with _damage_reported(path, "restore it, or delete the line"):
             lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
             return [json.loads(line) for line in lines if line[-1] == "\n"]
 
@@ -213,8 +220,16 @@ class RunFolder:
 
     def _forget_metrics_after(self, state: State) -> None:
         """Remove the metrics of steps that will be repeated."""
-        if self._metrics_size() > state.metrics:
-            os.truncate(self.folder / METRICS, state.metrics)
+        path = self.folder / METRICS
+        if self._metrics_size() <= state.metrics:
+            return
+        with path.open("rb") as file:
+            file.seek(max(state.metrics - 1, 0))
+            if state.metrics and file.read(1) != b"\n":
+                raise StorageError(
+                    f"{path}: was changed since the training was saved; restore it or delete it"
+                )
+        os.truncate(path, state.metrics)
 
 
 def check_new(folder: Path) -> None:
@@ -227,10 +242,10 @@ def check_new(folder: Path) -> None:
 
 
 @contextmanager
-def _damage_reported(folder: Path) -> Iterator[None]:
+def _damage_reported(folder: Path, advice: str = CHECKPOINT.how_to_rebuild) -> Iterator[None]:
     """Report a file that cannot be read in one sentence."""
     try:
         yield
     except (OSError, ValueError, LookupError, TypeError, RuntimeError, SafetensorError) as error:
         reason = shorten(str(error), 200, placeholder=" …")
-        raise StorageError(f"{folder}: damaged ({reason}); train the model again") from error
+        raise StorageError(f"{folder}: damaged ({reason}); {advice}") from error

@@ -16,7 +16,7 @@ from nqe.model.devices import choose_device
 from nqe.model.model import Model
 from nqe.model.model_kinds import new_model
 from nqe.run_folders import RUN, lock_run
-from nqe.sampling.storage import check_fingerprint, digest_of
+from nqe.sampling.storage import check_graph, digest_of
 from nqe.settings import RunSettings
 from nqe.training.checkpointer import Checkpointer
 from nqe.training.clock import Clock
@@ -89,7 +89,7 @@ def _prepare(
         resumed,
     )
     if job.queries is not None:
-        check_fingerprint(job.queries.folder, dataset.fingerprint)
+        check_graph(job.queries.folder, dataset)
     return job
 
 
@@ -110,6 +110,7 @@ def _open_resumed(
 ) -> RunFolder:
     """Open a run to continue; another model, and other facts or queries, are refused."""
     run = RunFolder.open(folder)
+    run.check_can_continue()
     if settings is not None:
         _check_same_settings(run, settings)
     if run.card.fingerprint != dataset.fingerprint:

@@ -71,7 +71,7 @@ def cut(name: str) -> Callable[[Path], object]:
         ("graph", cut("train.parquet"), r"train\.parquet: damaged, or changed after nqe wrote it"),
         ("queries", cut("train.parquet"), r"train\.parquet: damaged, or changed"),
         ("run", cut("best/model.safetensors"), r"model\.safetensors: damaged, or changed"),
-        ("run", cut("best/README.md"), r"README\.md: damaged, or changed"),
+        ("run", cut("best/README.md"), None),
         ("run", cut("best/calibration.json"), r"calibration\.json: damaged"),
         ("run", cut("metrics.jsonl"), None),
         ("run", lambda run: (run / "metrics.jsonl").write_text("{\n"), "metrics.jsonl: damaged"),
@@ -87,7 +87,7 @@ def test_damage_is_listed_with_exit_code_2(
     folder: Path = request.getfixturevalue(name)
     damage(folder)
     problems = check(folder).problems
-    if sentence is None:  # a last line that was cut off is left out when metrics are read
+    if sentence is None:  # a last line of metrics may be cut off, and people may edit the card
         assert problems == ()
         return
     assert len(problems) == 1

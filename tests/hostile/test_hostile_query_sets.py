@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from helpers import files, nqe, told
+from pyarrow import parquet
 from tampering import sign_again
 
 from nqe import demo_dataset
@@ -27,7 +28,7 @@ from nqe.sampling import QuerySet, QueryTable, sample, save_queries
 from nqe.sampling.exchange import read_nqe_json, read_tuple_queries, write_betae, write_nqe_json
 from nqe.sampling.query_checks import check_queries
 from nqe.sampling.query_statistics import count_queries, count_split
-from nqe.sampling.storage import _arrow, _table, read_manifest
+from nqe.sampling.storage import _arrow, _table, check_graph, load_queries, read_manifest
 from nqe.settings import SamplingSettings
 
 ATLAS = demo_dataset()
@@ -247,3 +248,30 @@ def test_an_import_checks_both_outputs_before_it_writes_one(tmp_path: Path) -> N
     assert told(nqe(*command, "q", "--graph", "taken", cwd=tmp_path)).startswith("taken: a file")
     assert told(nqe(*command, "q", "--graph", "q", cwd=tmp_path)).startswith("q: ")
     assert files(tmp_path) == before
+
+
+@pytest.mark.parametrize("column", ["asked", "arities"])
+def test_columns_for_other_readers_must_say_what_the_plans_say(
+    folder: Path, tmp_path: Path, column: str
+) -> None:
+    shutil.copytree(folder, tmp_path / "q")
+    path = tmp_path / "q" / "test.parquet"
+    table = parquet.read_table(path)
+    values = table.column(column).combine_chunks()
+    changed = values.take(pa.array(range(len(values) - 1, -1, -1)))
+    place = table.schema.get_field_index(column)
+    parquet.write_table(table.set_column(place, column, changed), path)
+    sign_again(tmp_path / "q")
+    with pytest.raises(StorageError, match="not those of the steps"):
+        load_queries(tmp_path / "q", "test")
+
+
+def test_a_manifest_with_other_counts_than_the_graph_is_refused(
+    folder: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(folder, tmp_path / "q")
+    path = tmp_path / "q" / "manifest.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"entities": 10**6}))
+    sign_again(tmp_path / "q")
+    with pytest.raises(StorageError, match="other numbers of entities and relations than"):
+        check_graph(tmp_path / "q", ATLAS)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 from helpers import COMMAND, ENVIRONMENT
 from tampering import sign_again
 from toy_dataset import (
@@ -389,6 +391,8 @@ def test_a_damaged_state_is_reported_in_one_sentence(tmp_path: Path) -> None:
         "{}",
         whole.replace('"step": 2', '"step": "two"'),
         whole.replace('"step": 2', '"step": -2'),
+        whole.replace('"step": 2', f'"step": {10**30}'),
+        whole.replace('"epoch": ', '"epoch": 9' + "0" * 30),
         whole.replace('"batch"', '"b"'),
     ):
         state.write_text(damaged, encoding="utf-8")
@@ -403,3 +407,28 @@ def test_files_of_others_in_a_checkpoint_survive_training(tmp_path: Path) -> Non
     (tmp_path / "run" / "last" / "mynotes.txt").write_text("mine")
     fit_weights(DATASET, tmp_path / "run", settings=settings(steps=8), resume=True)
     assert (tmp_path / "run" / "last" / "mynotes.txt").read_text() == "mine"
+
+
+def test_a_run_without_its_last_checkpoint_is_not_begun_again(tmp_path: Path) -> None:
+    fit_weights(DATASET, tmp_path / "run", settings=settings(steps=6))
+    best = weights(tmp_path / "run", BEST)
+    shutil.rmtree(tmp_path / "run" / LAST)
+    with pytest.raises(NqeError, match=r"last: is missing, so the training cannot be continued"):
+        fit_weights(DATASET, tmp_path / "run", settings=settings(steps=8), resume=True)
+    assert all(torch.equal(best[key], one) for key, one in weights(tmp_path / "run", BEST).items())
+
+
+def test_a_best_checkpoint_that_was_removed_is_not_replaced_by_the_last_one(tmp_path: Path) -> None:
+    fit_weights(DATASET, tmp_path / "run", settings=settings(steps=6))
+    shutil.rmtree(tmp_path / "run" / BEST)
+    with pytest.raises(NqeError, match=r"best: is missing, though training wrote it; restore it"):
+        load(tmp_path / "run")
+    assert load(tmp_path / "run" / LAST) is not None
+
+
+def test_metrics_that_were_changed_are_not_cut_in_the_middle_of_a_line(tmp_path: Path) -> None:
+    fit_weights(DATASET, tmp_path / "run", settings=settings(steps=6))
+    metrics = tmp_path / "run" / "metrics.jsonl"
+    metrics.write_text("x" * (metrics.stat().st_size + 10))
+    with pytest.raises(NqeError, match=r"metrics\.jsonl: was changed since the training was saved"):
+        fit_weights(DATASET, tmp_path / "run", settings=settings(steps=8), resume=True)
