@@ -23,6 +23,7 @@ from saved_examples import describe_dataset, digest_tensors, make_dataset, make_
 from saved_examples import make_settings as make_run_settings
 
 from nqe.errors import NqeError
+from nqe.files import new_file
 from nqe.graph import Dataset
 from nqe.model import load
 from nqe.model.checkpoint import Card, save_pretrained
@@ -212,6 +213,9 @@ class Kills:
         elif not is_new:
             return "the old folder is gone"
         kind.save(folder, 1)
+        # A run that exists is only written into, so this is the next write in the folder above it.
+        with new_file(folder.parent / "next"):
+            pass
         if left := _find_temporaries(folder.parent):
             return f"the next write left {left}"
         return None
