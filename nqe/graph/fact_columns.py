@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
@@ -105,7 +106,13 @@ class Facts:
         falls &= np.diff(self.qualifier_fact) == 0
         if falls.any() or (np.diff(self.qualifier_count) < 0).any() or (self.count < 1).any():
             return False
-        return all(self._is_sorted(int(arity)) for arity in np.unique(self.qualifier_count))
+        # Facts of one arity stand together now, so they need not be copied to compare them.
+        arities, firsts = np.unique(self.qualifier_count, return_index=True)
+        bounds = pairwise([*firsts.tolist(), len(self)])
+        return all(
+            self._is_sorted(arity, first, last)
+            for arity, (first, last) in zip(arities.tolist(), bounds, strict=True)
+        )
 
     def subtract(self, other: Facts) -> Facts:
         """The facts that `other` does not have, however often either states them.
@@ -139,9 +146,18 @@ class Facts:
         columns = [self.subject, self.relation, self.object]
         return columns + [pairs[side, :, i] for i in range(qualifier_count) for side in (0, 1)]
 
-    def _is_sorted(self, qualifier_count: int) -> bool:
-        """Whether the facts with this number of qualifiers are sorted and distinct."""
-        facts = self._take_one_arity(qualifier_count)
+    def _is_sorted(self, qualifier_count: int, first: int, last: int) -> bool:
+        """Whether a range of facts, all with this number of qualifiers, is sorted and distinct."""
+        start, end = self.offset[first], self.offset[last]
+        facts = Facts(
+            self.subject[first:last],
+            self.relation[first:last],
+            self.object[first:last],
+            self.offset[first : last + 1] - start,
+            self.attribute[start:end],
+            self.value[start:end],
+            self.count[first:last],
+        )
         equal = np.ones(max(len(facts) - 1, 0), dtype=bool)
         for column in facts._list_columns(qualifier_count):
             change = np.diff(column)

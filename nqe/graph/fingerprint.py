@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from hashlib import sha256
 
+import numpy as np
+
 from nqe.graph.fact_columns import Facts
 from nqe.graph.vocabulary import Vocabulary
 
@@ -18,5 +20,5 @@ def compute_fingerprint(vocabulary: Vocabulary, splits: Mapping[str, Facts]) -> 
     for name, facts in splits.items():
         digest.update(f"\n{name} {len(facts)}\n".encode())
         for column in facts:
-            digest.update(column.astype("<i8").tobytes())
+            digest.update(np.ascontiguousarray(column, dtype="<i8").data)
     return digest.hexdigest()[:32]

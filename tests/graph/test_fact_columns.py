@@ -68,3 +68,16 @@ def test_the_same_pair_twice_is_not_the_same_as_once() -> None:
     graph = Graph.of([once, twice])
     assert len(graph) == 2
     assert set(graph) == {once, twice}
+
+
+@given(some_facts, st.data())
+def test_facts_are_canonical_exactly_if_making_them_so_changes_nothing(
+    facts: list[Fact], data: st.DataObject
+) -> None:
+    columns = Graph.of(facts).facts
+    assert columns.is_canonical()
+    rows = data.draw(st.lists(st.integers(0, len(columns) - 1), max_size=6))
+    some = columns.take(np.array(rows, dtype=np.int64))
+    if data.draw(st.booleans()) and len(some.value) > 1:
+        some = replace(some, attribute=some.attribute[::-1], value=some.value[::-1])
+    assert some.is_canonical() == some.equals(some.to_canonical())
