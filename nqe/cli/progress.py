@@ -1,7 +1,9 @@
-"""Progress bars on standard error, with count, rate and remaining time."""
+"""Progress on standard error, with count, rate and remaining time: a bar, or lines in a log."""
 
 from __future__ import annotations
 
+import time
+from datetime import timedelta
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
@@ -9,30 +11,35 @@ from rich.console import Console
 from rich.progress import (
     BarColumn,
     Progress,
+    Task,
     TaskID,
     TaskProgressColumn,
     TextColumn,
     TimeRemainingColumn,
 )
 
+from nqe.cli.printing import note
 from nqe.shown_text import make_visible
 
 if TYPE_CHECKING:
     from nqe.training import TrainingStatus
 
 
+LINE_SECONDS = 30.0
+"""Where there is no terminal, a plain line is printed this often."""
 COUNT_AND_RATE = "{{task.fields[count]:,}} {}, {{task.fields[rate]:,.0f}}/s"
 
 
 class _ProgressLine:
-    """A progress line that disappears when the work is done; only shown on a terminal."""
+    """A progress line that disappears when the work is done, or plain lines in a log."""
 
     def __init__(self, text: str, bar: int = 40) -> None:
+        self._text, self._printed = TextColumn(text), time.monotonic()
         self._progress = Progress(
             TextColumn("{task.description}", markup=False),
             BarColumn(bar_width=bar),
             TaskProgressColumn(),
-            TextColumn(text),
+            self._text,
             TimeRemainingColumn(),
             console=Console(stderr=True),
             transient=True,
@@ -69,6 +76,21 @@ class _ProgressLine:
             self._progress.update(
                 self._task, completed=completed, count=count, rate=rate, description=shown
             )
+            self._print_line(self._progress.tasks[self._task])
+
+    def _print_line(self, task: Task) -> None:
+        """Print a plain line if there is no terminal and the last one was long ago."""
+        now = time.monotonic()
+        if self._progress.console.is_terminal or now < self._printed + LINE_SECONDS:
+            return
+        self._printed = now
+        left = task.time_remaining
+        parts = (
+            f"{task.percentage:.0f}%" if task.total else "",
+            self._text.render(task).plain,
+            f"{timedelta(seconds=round(left))} left" if left is not None else "",
+        )
+        note(f"{task.description}: {', '.join(filter(None, parts))}")
 
 
 class ProgressBar(_ProgressLine):

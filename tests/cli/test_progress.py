@@ -6,8 +6,10 @@ import io
 import re
 import time
 
+import pytest
 from rich.console import Console
 
+from nqe.cli import progress
 from nqe.cli.progress import ProgressBar, TrainingBar
 from nqe.training import TrainingStatus
 
@@ -35,3 +37,18 @@ def test_a_batch_of_queries_shows_how_many_are_answered() -> None:
     bar.start("answering", 200)
     bar.update(50, 50)
     assert re.match(r"answering .* 25% 50 queries, [\d,]+/s ", line_of(bar))
+
+
+def test_a_log_gets_a_plain_line_now_and_then(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [100.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    bar = ProgressBar("queries")
+    bar.start("answering", 200)
+    for done in range(0, 130, 10):
+        now[0] += 4
+        bar.update(done, done)
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.split(",")[0] for line in lines] == ["answering: 35%"]
+    assert re.fullmatch(r"answering: 35%, 70 queries, [\d,]+/s(, \d+:\d\d:\d\d left)?", lines[0])

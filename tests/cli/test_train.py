@@ -153,7 +153,7 @@ def test_the_example_in_the_help_works(here: Path) -> None:
     assert re.match(
         r"atlas\.run: [\d,]+ steps in \d\.\d minutes, best validation MRR 0\.", well(run)
     )
-    calibrated, model = run.err.splitlines()
+    *_, calibrated, model = run.err.splitlines()
     assert re.fullmatch(r"calibrated on valid: .* error 0\.\d+ → 0\.\d+ on test", calibrated)
     assert model == "the model is in atlas.run/best; try `nqe evaluate`"
 
