@@ -23,7 +23,7 @@ from nqe.graph.ragged import offsets, ranges
 # At most this many ways to map qualifiers are held at once.
 WAYS_BLOCK = 2_000_000
 # In a batch with more ways than that, a fact that alone has more than this is looked at by itself,
-# by a method that does not try them all; for the limit of bindings it counts as so many.
+# by a method that does not try them all. It counts as this many for the limit of bindings.
 MANY_WAYS = 5_000
 NOTHING = np.zeros(0, dtype=np.int64)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import bz2
 import gzip
-import io
 import json
 import pickle
 import random
@@ -13,47 +12,22 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 import pytest
-from pyarrow import parquet
+from hostile_files import (
+    FACTS,
+    HEADER,
+    ROLES,
+    STATEMENTS,
+    TABLE,
+    damage,
+    to_lines,
+    to_parquet,
+    to_zstd,
+)
 
 from nqe.errors import NqeError
-from nqe.graph import Fact
 from nqe.readers import FORMATS, BadLines, read, read_labels
 from nqe.sampling.exchange import read_nqe_json, read_tuple_queries, safe_pickle
-
-FACTS = [
-    Fact("a", "r", "b"),
-    Fact("c", "r", "d", (("q", "e"),)),
-    Fact("Zürich", "r", "x, y", (("q", "v"), ("s", "w"))),
-    Fact("e", "r", "d", (("q", "1999"),)),
-]
-STATEMENTS = ["a,r,b", "c,r,d,q,e", 'Zürich,r,"x, y",s,w,q,v', "e,r,d,q,1999"]
-ROLES = [
-    {"subject": fact.subject, "relation": fact.relation, "object": fact.object}
-    | dict(fact.qualifiers)
-    for fact in FACTS
-]
-TABLE = ["a;r;b;;", "c;r;d;e;", "Zürich;r;x, y;v;w", "e;r;d;1999;"]
-HEADER = "subject;relation;object;q;s"
-
-
-def to_parquet(**options: Any) -> bytes:
-    cells = [line.split(";") for line in TABLE]
-    columns = {name: [row[i] for row in cells] for i, name in enumerate(HEADER.split(";"))}
-    buffer = io.BytesIO()
-    parquet.write_table(pa.table(columns), buffer, **options)
-    return buffer.getvalue()
-
-
-def to_zstd(content: bytes) -> bytes:
-    compressed: bytes = pa.Codec("zstd").compress(content, asbytes=True)
-    return compressed
-
-
-def to_lines(lines: list[str]) -> bytes:
-    return "".join(line + "\n" for line in lines).encode()
-
 
 JSON = [json.dumps(roles) for roles in ROLES]
 # By format: the lines before the facts, and one line per fact.
@@ -61,25 +35,6 @@ TEXTS = {"statements": ([], STATEMENTS), "nary": ([], JSON), "table": ([HEADER],
 FILES = [to_lines(head + lines) for head, lines in TEXTS.values()]
 FILES += [to_parquet(), to_parquet(compression="none", use_dictionary=False)]
 COMPRESSIONS: list[Callable[[bytes], bytes]] = [bytes, gzip.compress, bz2.compress, to_zstd]
-TOKENS = [b"\n", b"\t", b",", b'"', b"{", b"[", b"null", b"NaN", b"1e999", b"\xff", b"\0", b"\r"]
-TOKENS += [b"9" * 5_000, b"[" * 5_000, b"\\ud800", b"PAR1\x15", b"\xff\xff\xff\x7f"]
-
-
-def damage(content: bytes, chance: random.Random) -> bytes:
-    """A content with one to three changes at random places."""
-    for _ in range(chance.choice([1, 1, 2, 3])):
-        place, end = sorted(chance.randrange(len(content) + 1) for _ in range(2))
-        before, between, after = content[:place], content[place:end], content[end:]
-        content = chance.choice(
-            [
-                before + bytes([chance.randrange(256)]) + content[place + 1 :],
-                before + chance.choice(TOKENS) + content[place:],
-                before + after,
-                before + between + between + after,
-                before,
-            ]
-        )
-    return content
 
 
 @pytest.mark.parametrize("compress", COMPRESSIONS, ids=["plain", "gzip", "bzip2", "zstd"])
