@@ -28,7 +28,7 @@ _Entries = dict[str, tuple[type, ...]]
 
 
 def _make_entries(required: _Entries, *optional: str) -> _Entries:
-    """The entries of a manifest: those that are required, and texts that may lack."""
+    """The entries of a manifest: those that are required, and texts that may be missing."""
     names = ("dataset", "fingerprint", "trained_on", *optional)
     return required | dict.fromkeys(names, (str, NoneType))
 

@@ -40,12 +40,13 @@ def reserve(path: Path) -> Iterator[str]:
 def _remove_others(folder: Path, own: str) -> None:
     """Remove what killed processes left that wrote other paths in a folder."""
     for prefix in _find_prefixes(folder) - {own}:
-        lock = try_lock(_lock_file(folder, prefix))
-        if lock is not None:
-            try:
-                _remove_leftovers(folder, prefix)
-            finally:
-                lock.release()
+        with suppress(OSError):  # what belongs to another user stays
+            lock = try_lock(_lock_file(folder, prefix))
+            if lock is not None:
+                try:
+                    _remove_leftovers(folder, prefix)
+                finally:
+                    lock.release()
 
 
 def _lock_file(folder: Path, prefix: str) -> Path:

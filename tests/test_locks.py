@@ -191,3 +191,21 @@ def test_without_locks_nothing_of_other_writers_is_removed(
         first.write_text("first")
     assert (tmp_path / "a").read_text() == "first"
     assert (tmp_path / "b").exists()
+
+
+def test_a_lock_file_that_cannot_be_opened_stops_no_other_write(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = tmp_path / ".nqe-0123456789ab.lock"
+    other.touch()
+
+    def refuse_other(path: Path, *rest: int) -> int:
+        if Path(path) == other:
+            raise PermissionError(errno.EACCES, "of another user")
+        return os_open(path, *rest)
+
+    os_open = os.open
+    monkeypatch.setattr(os, "open", refuse_other)
+    with new_file(tmp_path / "a"):
+        pass
+    assert sorted(os.listdir(tmp_path)) == [other.name, "a"]

@@ -154,7 +154,7 @@ def read_queries(folder: str | Path, split: str) -> Iterator[QueryTable]:
         try:
             file = parquet.ParquetFile(stream)
             if file.metadata.num_rows != opened.manifest["splits"][split]["queries"]:
-                raise ValueError("the manifest tells of another number of queries")
+                raise ValueError("the manifest gives another number of queries")
             for group in range(file.num_row_groups):
                 group_rows = file.read_row_group(group).combine_chunks()
                 table = _table(group_rows)
