@@ -51,7 +51,7 @@ class FolderKind:
     contents: tuple[str, ...]
     """Patterns for the paths of the files that such a folder may hold beside its manifest."""
     entries: Mapping[str, tuple[type, ...]]
-    """The entries of the manifest that are used, with their types; NoneType if it may be missing."""
+    """The entries of the manifest that are used, with their types; NoneType if optional."""
     manifest_file: str = MANIFEST
     older_versions: tuple[int, ...] = ()
     """Earlier versions of the format that can still be read; their manifests have no digests."""
