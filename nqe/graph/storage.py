@@ -36,6 +36,12 @@ KIND = FolderKind(
 )
 
 _ODD_ID = r"[\p{Cc}\x{2028}\x{2029}\x{feff}]|^[\s\p{Z}]|[\s\p{Z}]$|^$"
+_LARGE = 1 << 24
+"""Bytes from which a file is decoded by several threads.
+
+A process that ends right after it started Arrow's threads, as a command does that finds damage, may
+be aborted by them; for small files they bring nothing.
+"""
 _MAIN = ("subject", "relation", "object")
 _PAIR = pa.struct([("attribute", pa.int32()), ("value", pa.int32())])
 _FACT_SCHEMA = pa.schema(
@@ -178,7 +184,8 @@ def _read_table(data: bytes, schema: Any) -> Any:
     """The columns of a schema, each in one chunk."""
     # Checksums, as a flipped bit may give another valid number.
     with parquet.ParquetFile(pa.BufferReader(data), page_checksum_verification=True) as file:
-        return file.read().select(schema.names).cast(schema).combine_chunks()
+        table = file.read(use_threads=len(data) > _LARGE)
+    return table.select(schema.names).cast(schema).combine_chunks()
 
 
 def _names_schema(kind: str) -> Any:

@@ -164,7 +164,7 @@ def _read_parquet(source: Source, columns: Columns) -> Records:
     try:
         with _open_parquet(source.open_seekable()) as file:
             layout = Layout.of(file.schema_arrow.names, columns, source.name)
-            batches = (_list_rows(batch, layout) for batch in file.iter_batches())
+            batches = (_list_rows(batch, layout) for batch in file.iter_batches(use_threads=False))
             for number, row in enumerate(chain.from_iterable(batches), start=1):
                 yield number, _parse_parquet_row(row)
     except ARROW_ERRORS as error:

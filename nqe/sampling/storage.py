@@ -156,7 +156,7 @@ def read_queries(folder: str | Path, split: str) -> Iterator[QueryTable]:
             if file.metadata.num_rows != opened.manifest["splits"][split]["queries"]:
                 raise ValueError("the manifest gives another number of queries")
             for group in range(file.num_row_groups):
-                group_rows = file.read_row_group(group).combine_chunks()
+                group_rows = file.read_row_group(group, use_threads=False).combine_chunks()
                 table = _table(group_rows)
                 check_queries(table, opened.manifest["entities"], opened.manifest["relations"])
                 _check_derived(group_rows, table)
