@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import errno
 import os
+import signal
 import socket
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -78,17 +80,44 @@ def hold_lock(path: Path, subject: Path, patience: float = 0.0) -> Iterator[Lock
     writes the subject.
     """
     deadline = time.monotonic() + patience
-    while (lock := try_lock(path)) is None:
-        if time.monotonic() >= deadline:
-            raise StorageError(
-                f"{subject}: is being written by {_read_holder(path)}; "
-                "wait until that has ended, or choose another name"
-            )
-        time.sleep(INTERVAL)
+    lock = None
     try:
+        while True:
+            with defer_interrupts():  # which might leave a lock file behind
+                lock = try_lock(path)
+            if lock is not None:
+                break
+            if time.monotonic() >= deadline:
+                raise StorageError(
+                    f"{subject}: is being written by {_read_holder(path)}; "
+                    "wait until that has ended, or choose another name"
+                )
+            time.sleep(INTERVAL)
         yield lock
     finally:
-        lock.release()
+        if lock is not None:
+            with defer_interrupts():
+                lock.release()
+
+
+@contextmanager
+def defer_interrupts() -> Iterator[None]:
+    """Hold back Ctrl-C and SIGTERM until the end of a short block; only in the main thread."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[int] = []
+    former = {one: signal.getsignal(one) for one in (signal.SIGINT, signal.SIGTERM)}
+    handled = {one: handler for one, handler in former.items() if callable(handler)}
+    for number in handled:
+        signal.signal(number, lambda number, _: came.append(number))
+    try:
+        yield
+    finally:
+        for number, handler in handled.items():
+            signal.signal(number, handler)
+    for one in came:
+        signal.raise_signal(one)
 
 
 def try_lock(path: Path) -> Lock | None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import errno
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -209,3 +211,45 @@ def test_a_lock_file_that_cannot_be_opened_stops_no_other_write(
     with new_file(tmp_path / "a"):
         pass
     assert sorted(os.listdir(tmp_path)) == [other.name, "a"]
+
+
+@pytest.fixture
+def ctrl_c() -> Iterator[None]:
+    """Let SIGINT raise KeyboardInterrupt, even where it is ignored, as under nohup."""
+    former = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, former)
+
+
+@pytest.mark.usefixtures("ctrl_c")
+def test_an_interrupt_while_a_lock_is_taken_or_released_leaves_no_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for moment in ("try_lock", "_is_at"):
+        original = getattr(locks, moment)
+
+        def interrupted(*arguments: Any, original: Any = original) -> Any:
+            result = original(*arguments)
+            signal.raise_signal(signal.SIGINT)
+            return result
+
+        with monkeypatch.context() as patched:
+            patched.setattr(locks, moment, interrupted)
+            with pytest.raises(KeyboardInterrupt), hold_lock(tmp_path / "lock", Path("thing")):
+                pass
+        assert os.listdir(tmp_path) == []
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+@pytest.mark.usefixtures("ctrl_c")
+def test_interrupts_are_held_back_to_the_end_of_the_block() -> None:
+    done = []
+
+    def work() -> None:
+        with locks.defer_interrupts():
+            signal.raise_signal(signal.SIGINT)
+            done.append("the block went on")
+
+    with pytest.raises(KeyboardInterrupt):
+        work()
+    assert done == ["the block went on"]
