@@ -97,5 +97,8 @@ def test_an_error_is_one_sentence_from_each_process(place: Path) -> None:
     done = torchrun(place, "taken")
     assert done.returncode != 0
     errors = [line for line in done.stderr.splitlines() if "nqe: " in line]
-    assert all("taken: the folder holds other files; choose another" in line for line in errors)
-    assert len(errors) == 2
+    # torchrun ends the other process when one has failed, perhaps before it came to the same.
+    sentence = "taken: the folder holds other files; choose another"
+    assert all(sentence in line or "nqe: terminated;" in line for line in errors)
+    assert any(sentence in line for line in errors)
+    assert 1 <= len(errors) <= 2
