@@ -58,7 +58,10 @@ class FolderKind:
     for_people: tuple[str, ...] = ()
     """Files that people read and may edit, so that the manifest does not list them."""
     grows: bool = False
-    """Whether files are added and changed later, so that the manifest cannot list them."""
+    """Whether files are added and changed later, so that the manifest cannot list them.
+
+    Such a folder is never replaced.
+    """
 
     @property
     def marker(self) -> str:
@@ -89,7 +92,7 @@ class FolderKind:
             folder,
             self.manifest_file,
             self.marker,
-            contents=self._list_contents(folder),
+            contents=() if self.grows else self._list_contents(folder),
             keep_others=keep_others,
         ) as temporary:
             yield temporary

@@ -54,7 +54,7 @@ RUN = FolderKind(
     "run or checkpoint",
     "nqe train",
     "train the model again",
-    (),  # so that no run is ever replaced
+    ("settings.toml", "metrics.jsonl", "best/*", "last/*", "reports/*", "tensorboard/*"),
     _make_entries({"settings": (dict,)}, "queries", "queries_digest", "identity"),
     older_versions=(1,),
     grows=True,

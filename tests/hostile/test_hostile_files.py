@@ -10,15 +10,16 @@ import random
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hostile_files import (
+    BETAE,
     FACTS,
     HEADER,
     ROLES,
     STATEMENTS,
     TABLE,
+    change,
     damage,
     to_lines,
     to_parquet,
@@ -88,29 +89,6 @@ def test_a_parquet_file_that_is_cut_short_anywhere_is_refused(tmp_path: Path) ->
         path.write_bytes(whole[:length])
         with pytest.raises(NqeError):
             read(path)
-
-
-ONE = ("e", ("r",))
-BETAE: dict[str, Any] = {
-    "id2ent": {0: "a", 1: "b"},
-    "id2rel": {0: "+r", 1: "-r"},
-    "train-queries": {ONE: {(0, (0,))}, (ONE, ONE, ("u",)): {((0, (0,)), (1, (1,)), (-1,))}},
-    "train-answers": {(0, (0,)): {1}, ((0, (0,)), (1, (1,)), (-1,)): {0, 1}},
-}
-ATOMS = [None, True, -1, -2, 2**62, 2**64, 10**5_000, "", "\ud800", (), ((),), 1.5, "e", ONE, b"x"]
-
-
-def change(value: Any, chance: random.Random) -> Any:
-    """A value with some of its parts replaced."""
-    if chance.random() < 0.2:
-        return chance.choice(ATOMS)
-    if isinstance(value, dict):
-        return {change(k, chance) if chance.random() < 0.2 else k: change(v, chance)
-                for k, v in value.items()}  # fmt: skip
-    if isinstance(value, set | tuple):
-        parts = [change(part, chance) for part in value]
-        return tuple(parts) if isinstance(value, tuple) else set(parts)
-    return value
 
 
 def test_damaged_pickles_are_read_or_refused_in_a_sentence(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from toy_dataset import read_scalars, read_values, settings, town_queries, towns
 
 from nqe.errors import StorageError
 from nqe.model.checkpoint import load
-from nqe.run_folders import BEST, LAST
+from nqe.run_folders import BEST, LAST, RUN
 from nqe.settings import read_settings
 from nqe.training import fit_weights
 from nqe.training.run_folder import RunFolder
@@ -174,3 +174,18 @@ def test_a_run_with_the_manifest_of_another_training_is_not_continued(tmp_path: 
         RunFolder.open(one)
     with pytest.raises(StorageError, match="one: its checkpoint is of another training"):
         load(one)
+
+
+def test_the_files_of_a_run_are_its_own_but_no_run_is_replaced(tmp_path: Path) -> None:
+    fit_weights(towns(), tmp_path / "run", settings=settings(steps=6))
+    RUN.check_output(tmp_path / "run")  # as `nqe demo` does before it deletes its earlier run
+    with pytest.raises(StorageError, match="run: replacing the folder would delete"):
+        create_again(tmp_path / "run")
+    (tmp_path / "run" / "mynotes.txt").touch()
+    with pytest.raises(StorageError, match=r"would delete mynotes\.txt, which nqe did not write"):
+        RUN.check_output(tmp_path / "run")
+
+
+def create_again(folder: Path) -> None:
+    with RUN.create(folder, {}):
+        pass
