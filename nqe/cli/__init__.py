@@ -27,6 +27,10 @@ def main() -> None:
     if code in (INTERRUPTED, TERMINATED):
         _drop_output()
         _print_error(message or "interrupted; nothing is left half-written")
+    if "RANK" in os.environ and isinstance(code, int):
+        # Under torchrun, threads of the connection to other processes may abort one that ends.
+        sys.stderr.flush()
+        os._exit(code)
     sys.exit(code)
 
 
