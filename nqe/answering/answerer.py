@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nqe.answering.answers import Answer, Answers, StepSummary
-from nqe.answering.request import EMBEDDING, EXACT, Request
+from nqe.answering.request import EMBEDDING, EXACT, HYBRID, Request
 from nqe.errors import NqeError
 from nqe.graph.dataset import Dataset
 from nqe.graph.entity_set import EntitySet
@@ -21,10 +21,9 @@ from nqe.query.plan import Plan
 from nqe.query.result import Result
 
 if TYPE_CHECKING:
-    from torch import Tensor
-
     from nqe.answering.calibration import Calibration
     from nqe.answering.explanation import Explanation
+    from nqe.answering.fuzzy_set import FuzzySet
     from nqe.answering.hybrid import HybridOptions, HybridRun
     from nqe.answering.neural import NeuralEngine
     from nqe.model.model import Model
@@ -129,11 +128,11 @@ class Answerer:
 
         return explain(self, query, entity)
 
-    def compute_rows(self, plans: Sequence[Plan], mode: str | None = None) -> Iterator[Tensor]:
-        """Yield the probabilities of all entities for each plan, (entities,)."""
+    def compute_sets(self, plans: Sequence[Plan], mode: str | None = None) -> Iterator[FuzzySet]:
+        """Yield the fuzzy set of the target of each plan."""
         mode = Request("", mode).check(self.has_model)
         results = execute_many(plans, self.graph, max_bindings=self.max_bindings)
-        return (row for row, _ in self.neural.compute_rows(results, mode))
+        return (sets[-1] for sets in self.neural.compute_sets(results, mode))
 
     def run(self, plans: Sequence[Plan]) -> HybridRun:
         """Compute the fuzzy set of every step of some plans."""
@@ -178,9 +177,9 @@ class Answerer:
         outcomes: dict[int, Outcome] = {task.number: self._list_exact(task, r) for task, r in exact}
         for mode in dict.fromkeys(task.mode for task, _ in pairs if task.mode != EXACT):
             chosen = [pair for pair in pairs if pair[0].mode == mode]
-            rows = self.neural.compute_rows([result for _, result in chosen], mode)
-            for (task, result), (row, steps) in zip(chosen, rows, strict=True):
-                outcomes[task.number] = self._rank(task, result, row, steps)
+            found = self.neural.compute_sets([result for _, result in chosen], mode)
+            for (task, result), sets in zip(chosen, found, strict=True):
+                outcomes[task.number] = self._rank(task, result, sets)
         return outcomes
 
     def _list_exact(self, task: _Task, result: Result) -> Answers:
@@ -206,8 +205,8 @@ class Answerer:
             members = tuple(self.make_answer(entity, 1.0, known=True) for entity in shown)
             yield StepSummary(number, len(listed), members)
 
-    def _rank(self, task: _Task, result: Result, row: Tensor, steps: Tensor) -> Answers:
-        """Rank the most likely entities of a row of probabilities."""
+    def _rank(self, task: _Task, result: Result, sets: Sequence[FuzzySet]) -> Answers:
+        """Rank the most likely entities of the target's fuzzy set."""
         from nqe.answering.top_k import restrict, select_likeliest
 
         request = task.request
@@ -215,31 +214,35 @@ class Answerer:
         among = stated.complement() if request.predicted_only else task.among
         if request.predicted_only and task.among is not None:
             among = stated.complement() & task.among
-        allowed = restrict(row, among, request.threshold)
-        best = select_likeliest(allowed, request.limit(task.mode))
+        allowed = restrict(sets[-1], among, request.threshold, self.graph.entity_count)
+        order = self.graph.vocabulary.entities.id_order
+        first = stated if task.mode == HYBRID else None
+        best = select_likeliest(allowed, request.limit(task.mode), order=order, stated=first)
         known = stated.contains(np.array([entity for entity, _ in best], dtype=np.int64)).tolist()
         return Answers(
             task.plan,
             task.mode,
             tuple(self.make_answer(*pair, flag) for pair, flag in zip(best, known, strict=True)),
             self.neural.predictor.find_unseen_names(task.plan),
-            steps=tuple(self._summarize_fuzzy_steps(request, result, steps)),
+            steps=tuple(self._summarize_fuzzy_steps(request, result, sets)),
             result=result,
         )
 
     def _summarize_fuzzy_steps(
-        self, request: Request, result: Result, rows: Tensor
+        self, request: Request, result: Result, sets: Sequence[FuzzySet]
     ) -> Iterator[StepSummary]:
         from nqe.answering.top_k import select_likeliest
 
         if request.steps is None:
             return
-        for number, row in enumerate(rows):
+        count, order = self.graph.entity_count, self.graph.vocabulary.entities.id_order
+        for number, one in enumerate(sets):
             members = tuple(
                 self.make_answer(entity, probability, entity in result.sets[number])
-                for entity, probability in select_likeliest(row, request.steps)
+                for entity, probability in select_likeliest(one, request.steps, order=order)
             )
-            yield StepSummary(number, int((row > LIKELY).sum()), members)
+            likely = int((one.list_all(count).values > LIKELY).sum())
+            yield StepSummary(number, likely, members)
 
 
 LIKELY = 0.5

@@ -4,53 +4,54 @@ A softmax ranks the entities, but it adds up to 1 whether a query has a hundred 
 A calibration estimates the probability that an entity is an answer. For an entity that the known
 facts do not state, with a softmax over all entities that they do not state:
 
-    logit p = slope · logit softmax(score / temperature) + cardinality · log n
-              + stated · log(1 + answers stated) + offset + own
+    logit p = bend(logit softmax(score / temperature)) + cardinality · log n
+              + stated · log(1 + answers stated) + nothing [no answer is stated]
+              + elsewhere [the entity never stood in that slot of the relation] + own
 
-where n is the mean number of answers that training queries with the same relation and slot have,
-and `own` is an offset of that relation and slot, shrunk towards 0 where there is little data.
+where `bend` is a rising line of straight pieces, n is the mean number of answers that training
+queries with the same relation and slot have, and `own` is an offset of that relation and slot,
+shrunk towards 0 where there is little data.
 """
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
-import torch
-from torch import Tensor
 
-from nqe.graph.arrays import Integers
+from nqe.graph.arrays import Booleans, Integers
 from nqe.graph.fact_columns import Facts
 from nqe.graph.fact_source import FactSource
 from nqe.graph.pattern import FIRST_QUALIFIER
-from nqe.graph.ragged import Ragged
-from nqe.model.log_sum import LogSum
 from nqe.sampling.one_hop import make_closed_queries
-from nqe.sampling.query_table import QueryTable
 
-Floats = npt.NDArray[np.float32]
+Floats = npt.NDArray[np.float64]
+Table = npt.NDArray[np.float32]
 
 MAX_PREDICTED = 1 - 1e-4
 """The highest probability of a prediction; only stated facts are certain."""
-_LARGE = math.log(1e-4)
 SLOT_KINDS = 3
 """Slots are distinguished as subject, object and qualifier value."""
+_LISTS, _TABLES = ("knots", "heights"), ("answers", "own")
 
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """The coefficients of the logistic formula that turns scores into probabilities."""
+    """The coefficients of the formula that turns scores into probabilities."""
 
     temperature: float
-    slope: float
+    knots: tuple[float, ...]
+    """Where the pieces of `bend` meet, ascending; beyond the ends the last piece goes on."""
+    heights: tuple[float, ...]
+    """The value of `bend` at each knot, ascending."""
     cardinality: float
     stated: float
-    offset: float
-    answers: Floats  # (relations, 3) mean number of answers per relation and slot
-    own: Floats  # (relations, 3) the offset of each relation and slot
+    nothing: float
+    elsewhere: float
+    answers: Table  # (relations, 3) mean number of answers per relation and slot
+    own: Table  # (relations, 3) the offset of each relation and slot
 
     def __post_init__(self) -> None:
         numbers = (getattr(self, field.name) for field in fields(self))
@@ -60,46 +61,39 @@ class Curve:
             raise ValueError(f"tables of shape {self.answers.shape} and {self.own.shape}")
         if self.temperature <= 0 or self.answers.min(initial=1) <= 0:
             raise ValueError("the temperature or a mean number of answers is not above 0")
+        if len(self.knots) < 2 or len(self.knots) != len(self.heights):
+            raise ValueError(f"{len(self.knots)} knots and {len(self.heights)} heights")
+        if min(np.diff(self.knots).min(), np.diff(self.heights).min()) <= 0:
+            raise ValueError("the knots or their heights do not ascend")
 
-    def compute_shift(self, relation: Integers, slot: Integers, stated: Integers) -> Tensor:
-        """Compute the part of the logit that does not depend on the score, (projections,).
+    def bend(self, logits: Floats) -> Floats:
+        """The rising line through the knots."""
+        return _interpolate(logits, self.knots, self.heights)
+
+    def unbend(self, values: Floats) -> Floats:
+        """The logits that `bend` maps to the given values."""
+        return _interpolate(values, self.heights, self.knots)
+
+    def compute_shift(self, relation: Integers, slot: Integers, stated: Integers) -> Floats:
+        """Compute the part of the logit that depends on the projection alone, (projections,).
 
         `stated` is the number of answers that the known facts state.
         """
         kind = np.minimum(slot, FIRST_QUALIFIER)
         answers, own = self.answers[relation, kind], self.own[relation, kind]
-        known = self.stated * np.log1p(stated)
-        shift = self.cardinality * np.log(answers) + known + self.offset + own
-        return torch.from_numpy(shift.astype(np.float32))
+        known = self.stated * np.log1p(stated) + self.nothing * (stated == 0)
+        shift: Floats = self.cardinality * np.log(answers.astype(np.float64)) + known + own
+        return shift
 
-    def compute_query_shift(self, queries: QueryTable, stated: Ragged) -> Tensor:
-        """Compute the shift of one-hop queries, given the stated answers of each query."""
-        plans, targets = queries.plans, queries.plans.targets
-        return self.compute_shift(plans.relation[targets], plans.asked[targets], stated.lengths)
+    def to_probabilities(self, logs: Floats, shift: Floats, elsewhere: Booleans) -> Floats:
+        """Turn logs of softmax values into probabilities, each with its projection's shift."""
+        logits = logs - np.log1p(-np.minimum(np.exp(logs), MAX_PREDICTED))
+        return to_probability(self.bend(logits) + shift + self.elsewhere * elsewhere)
 
-    def to_probabilities(self, scores: Tensor, shift: Tensor) -> None:
-        """Turn scores of all entities, (projections, entities), into probabilities, in place.
-
-        Stated entities must have the score -∞.
-        """
-        self.divide_by_temperature(scores)
-        totals = SoftmaxTotals()
-        totals.add(scores)
-        self.block_to_probabilities(scores, shift, totals)
-
-    def divide_by_temperature(self, scores: Tensor) -> None:
-        """Divide scores by the temperature, in place."""
-        if self.temperature != 1:
-            scores.div_(self.temperature)
-
-    def block_to_probabilities(self, scores: Tensor, shift: Tensor, totals: SoftmaxTotals) -> None:
-        """Turn the scores of a block of entities into probabilities, in place.
-
-        The scores must have been divided by the temperature.
-        """
-        totals.to_logits(scores)
-        scores.mul_(self.slope).add_(shift[:, None].to(scores.dtype))
-        scores.sigmoid_().clamp_max_(MAX_PREDICTED)
+    def find_least_logs(self, probability: Floats, shift: Floats) -> Floats:
+        """The least log of a softmax value with which an entity may have a probability."""
+        needed = to_logit(probability) - shift - max(self.elsewhere, 0.0)
+        return -np.log1p(np.exp(-np.clip(self.unbend(needed), -700, 700)))
 
     def to_json(self) -> dict[str, Any]:
         """Return the coefficients as JSON data."""
@@ -109,46 +103,46 @@ class Curve:
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Self:
         """Build a curve from JSON data; raises ValueError, KeyError or TypeError if it is wrong."""
-        tables: dict[str, Any] = {name: _to_table(data[name]) for name in ("answers", "own")}
+        tables: dict[str, Any] = {name: _to_table(data[name]) for name in _TABLES}
+        lists: dict[str, Any] = {name: tuple(map(float, data[name])) for name in _LISTS}
         numbers: dict[str, Any] = {
-            name: float(value) for name, value in data.items() if name not in tables
+            name: float(value) for name, value in data.items() if name not in (*_TABLES, *_LISTS)
         }
-        return cls(**numbers, **tables)
+        return cls(**numbers, **lists, **tables)
 
 
-def _to_table(rows: Any) -> Floats:
+def to_logit(probability: Floats) -> Floats:
+    """The log odds of probabilities, which are kept away from 0 and 1."""
+    p = np.clip(probability, 1e-300, 1 - 1e-15)
+    logits: Floats = np.log(p) - np.log1p(-p)
+    return logits
+
+
+def to_probability(logits: Floats) -> Floats:
+    """The probabilities of log odds, at most that of a prediction."""
+    p: Floats = 1 / (1 + np.exp(-np.clip(logits, -700, 700)))
+    return np.minimum(p, MAX_PREDICTED)
+
+
+def _interpolate(at: Floats, knots: tuple[float, ...], heights: tuple[float, ...]) -> Floats:
+    """A line of straight pieces, whose first and last pieces go on for ever."""
+    x, y = np.array(knots), np.array(heights)
+    piece = np.clip(np.searchsorted(x, at) - 1, 0, len(x) - 2)
+    slope = np.diff(y) / np.diff(x)
+    values: Floats = y[piece] + slope[piece] * (at - x[piece])
+    return values
+
+
+def _to_table(rows: Any) -> Table:
     with np.errstate(over="ignore"):  # a number too large for this type becomes ∞
         return np.array(rows, dtype=np.float32)
 
 
-class SoftmaxTotals:
-    """The denominators of a softmax over all entities, accumulated block by block."""
-
-    def __init__(self) -> None:
-        self._log_sum = LogSum()
-
-    def add(self, scores: Tensor) -> None:
-        """Add the scores of a block of entities, (rows, entities)."""
-        self._log_sum.add(scores)
-
-    def to_logits(self, scores: Tensor) -> None:
-        """Turn the scores of a block into logits of their softmax over all entities, in place."""
-        total = self._log_sum.total.clamp_min(torch.finfo(scores.dtype).min)
-        scores.sub_(total[:, None])
-        # For a small probability p, log p is close enough to its logit; only the few large ones
-        # need the exact value, log p - log(1 - p).
-        rows = (scores.amax(1) > _LARGE).nonzero()[:, 0]
-        place, column = (scores[rows] > _LARGE).nonzero(as_tuple=True)
-        large = rows[place], column
-        logs = scores[large]
-        scores[large] = logs - torch.log1p(-logs.exp().clamp_max(MAX_PREDICTED))
-
-
 @dataclass(frozen=True, eq=False)
 class Calibration:
-    """A logistic calibration: one curve for when facts are known, and one for when none are."""
+    """One curve for when facts are known, and one for when none are."""
 
-    kind: ClassVar[str] = "logistic"
+    kind: ClassVar[str] = "bent"
     """The kind that its file names; see `calibration_storage`."""
 
     facts: Curve
@@ -157,9 +151,11 @@ class Calibration:
     """For when no facts are known."""
 
     @classmethod
-    def plain(cls, answers: Floats) -> Calibration:
+    def plain(cls, answers: Table) -> Calibration:
         """Create the calibration before any fit: softmax odds times the mean answer count."""
-        curve = Curve(1.0, 1.0, 1.0, 0.0, 0.0, answers, np.zeros_like(answers))
+        curve = Curve(
+            1.0, (-1.0, 1.0), (-1.0, 1.0), 1.0, 0.0, 0.0, 0.0, answers, np.zeros_like(answers)
+        )
         return cls(curve, curve)
 
     def curve(self, graph: FactSource) -> Curve:
@@ -176,7 +172,7 @@ class Calibration:
         return cls(Curve.from_json(data["facts"]), Curve.from_json(data["alone"]))
 
 
-def compute_mean_answers(facts: Facts, relation_count: int) -> Floats:
+def compute_mean_answers(facts: Facts, relation_count: int) -> Table:
     """Compute the mean number of answers of closed one-hop queries, (relations, slot kinds).
 
     A relation and slot without queries gets the overall mean; every mean is at least 1.

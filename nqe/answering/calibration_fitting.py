@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -25,11 +26,13 @@ from nqe.errors import NqeError
 from nqe.files import new_file
 from nqe.graph.arrays import Booleans, Integers
 from nqe.graph.dataset import Dataset
-from nqe.graph.pattern import FIRST_QUALIFIER
+from nqe.graph.fact_source import FactSource
+from nqe.graph.pattern import FIRST_QUALIFIER, Kind, Patterns
 from nqe.graph.ragged import Ragged
 from nqe.model.checkpoint import load
 from nqe.model.embedding_runner import EmbeddingRunner
 from nqe.model.model import Model
+from nqe.query.step_table import StepTable
 from nqe.run_folders import CHECKPOINT, RELIABILITY_FILE, checkpoint_of, lock_run
 from nqe.sampling.query_table import QueryTable
 from nqe.training.validation import includes_valid
@@ -37,16 +40,23 @@ from nqe.training.validation import includes_valid
 Floats = npt.NDArray[np.float64]
 
 QUERIES = 4_000
-TOP, DRAWN = 20, 20
-"""Each query contributes this many best entities, and this many drawn at random."""
-TEMPERATURES = (0.7, 1.0, 1.4, 2.0)
+TOP, MIDDLE = 20, 1_000
+"""Each query contributes its entities up to the first of these ranks, and some up to the second."""
+DRAWN = 20
+"""So many entities are drawn between these ranks, and so many of all that come after them."""
+TEMPERATURES = (0.7, 1.0, 1.4)
+KNOTS = (-9.0, -6.0, -3.0, 0.0)
+"""The log odds at which the bend of a fitted curve changes its slope."""
 PRIOR = 4.0
 """How strongly the offset of a relation and slot is held at 0."""
+MAX_OWN = 3.0
+"""The offset of a relation and slot is at most this large."""
 MIN_SLOPE = 0.05
-"""The slope stays positive, so that a higher score is never less likely."""
-RIDGE = 1e-3
+"""Slopes stay positive, so that a higher score is never less likely."""
+RIDGE = 1.0
+"""How strongly the coefficients are held at those of the calibration before any fit."""
 _MAX_STEPS = 60
-_CONVERGED = 1e-10
+_CONVERGED = 1e-8
 """The fit ends when no coefficient changes by more than this."""
 
 
@@ -59,7 +69,7 @@ class Samples:
     right: Floats  # (samples,) 1 for an answer, 0 otherwise
     weight: Floats  # (samples,) how many entities the sample represents
     stated: Floats  # (samples,) the number of stated answers of its query
-    best: Booleans  # (samples,) whether it is the best prediction of its query
+    elsewhere: Booleans  # (samples,) whether the entity never stood in the slot
 
 
 @dataclass(frozen=True)
@@ -129,10 +139,11 @@ def fit_calibration(model: Model, dataset: Dataset, seed: int = 0) -> Calibratio
     table, stated = draw_calibration_queries(dataset, "valid", "train", QUERIES, rng)
     plain = build_plain_calibration(dataset, model.relation_count)
     nothing = Ragged.empty(len(table))
+    known = dataset.known("train")
     try:
         return Calibration(
-            fit_curve(plain.facts, draw_samples(model, table, stated, rng)),
-            fit_curve(plain.alone, draw_samples(model, table, nothing, rng)),
+            fit_curve(plain.facts, draw_samples(model, table, stated, known, rng)),
+            fit_curve(plain.alone, draw_samples(model, table, nothing, None, rng)),
         )
     except ValueError as error:
         raise NqeError(
@@ -153,107 +164,171 @@ def build_plain_calibration(dataset: Dataset, relation_count: int) -> Calibratio
 
 
 def draw_samples(
-    model: Model, table: QueryTable, stated: Ragged, rng: np.random.Generator
+    model: Model,
+    table: QueryTable,
+    stated: Ragged,
+    known: FactSource | None,
+    rng: np.random.Generator,
 ) -> Samples:
-    """Collect the answers, the best entities and some random entities of every query.
+    """Collect the answers, the best entities and some of all others of every query.
 
-    Stated entities are left out.
+    Stated entities are left out. `known` says which entities stood in a slot before; None if
+    nothing is known about that.
     """
     runner, parts = EmbeddingRunner(model), []
     plans, targets = table.plans, table.plans.targets
     kind = np.minimum(plans.asked[targets], FIRST_QUALIFIER)
     place = plans.relation[targets] * SLOT_KINDS + kind
+    patterns = to_patterns(plans)
     for rows in split_rows(len(table), model.entity_count):
         scores = runner.run(table.take(rows).plans).block(0, model.entity_count).cpu()
-        parts.append(
-            _sample_entities(scores, table.easy.take(rows), stated.take(rows), place[rows], rng)
-        )
+        drawn = _sample_entities(scores, table.easy.take(rows), stated.take(rows), rng)
+        row, entity = rows[drawn.row], drawn.entity
+        elsewhere = np.zeros(len(row), dtype=bool)
+        if known is not None:
+            elsewhere = ~known.has_stood(patterns, row, entity)
+        counts = stated.lengths[row].astype(np.float64)
+        parts.append((drawn.logs, place[row], drawn.right, drawn.weight, counts, elsewhere))
     return Samples(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
-def _sample_entities(
-    scores: torch.Tensor, right: Ragged, stated: Ragged, place: Integers, rng: np.random.Generator
-) -> tuple[Floats, Integers, Floats, Floats, Floats, Booleans]:
-    """Return the columns of `Samples` for some queries."""
-    queries, entities = scores.shape
-    drawn = rng.integers(entities, size=(queries, DRAWN))
-    scores = mask_stated(scores, stated)
-    best = scores.topk(min(TOP, entities), 1).indices.numpy()
-    rows = np.arange(queries)[:, None]
-    # An entity that was collected for several reasons counts once, for the first of them.
-    keys = np.concatenate(
-        [
-            right.owner * entities + right.values,
-            (rows * entities + best).ravel(),
-            (rows * entities + drawn).ravel(),
-        ]
+def to_patterns(plans: StepTable) -> Patterns:
+    """The patterns of one-hop plans; a slot that any entity may fill is free."""
+    slots = plans.slots_of(plans.targets)
+    known = plans.kind[slots.values] == Kind.KNOWN
+    return Patterns.without_sets(
+        relation=plans.relation[plans.targets],
+        closed=plans.closed[plans.targets],
+        asked=plans.asked[plans.targets],
+        first_slot=slots.offset,
+        attribute=plans.attribute[slots.values],
+        filler=np.where(known, plans.filler[slots.values], -1),
     )
-    keys, first = np.unique(keys, return_index=True)
-    lacking = ~np.isin(keys, stated.owner * entities + stated.values)
-    keys, first = keys[lacking], first[lacking]
-    row, column = np.divmod(keys, entities)
-    logs = [(scores / temperature).log_softmax(1)[row, column] for temperature in TEMPERATURES]
-    is_drawn = first >= len(right.values) + best.size
-    return (
+
+
+@dataclass(frozen=True, eq=False)
+class _Drawn:
+    """Entities drawn for some queries, each once."""
+
+    row: Integers
+    entity: Integers
+    logs: Floats  # (samples, temperatures)
+    right: Floats
+    weight: Floats
+
+
+def _sample_entities(
+    scores: torch.Tensor, right: Ragged, stated: Ragged, rng: np.random.Generator
+) -> _Drawn:
+    """Draw entities of some queries: all answers, the best others, and some of the rest."""
+    queries, count = scores.shape
+    scores = mask_stated(scores, stated)
+    order = scores.argsort(1, descending=True).numpy()
+    bounds = [0, min(TOP, count), min(MIDDLE, count), count]
+    ranks, weights = [np.tile(np.arange(bounds[1]), (queries, 1))], [np.ones(bounds[1])]
+    for low, high in pairwise(bounds[1:]):
+        if low < high:
+            ranks.append(rng.integers(low, high, size=(queries, DRAWN)))
+            weights.append(np.full(DRAWN, (high - low) / DRAWN))
+    rank, weight = np.concatenate(ranks, axis=1), np.concatenate(weights)
+    drawn = np.take_along_axis(order, rank, axis=1)
+    row = np.repeat(np.arange(queries), rank.shape[1])
+    answers = right.owner * count + right.values
+    keys = row * count + drawn.ravel()
+    # An answer counts once for itself, and never for others that were not drawn.
+    wrong = ~np.isin(keys, answers)
+    keys = np.concatenate([answers, keys[wrong]])
+    weights_of = np.concatenate([np.ones(len(answers)), np.tile(weight, queries)[wrong]])
+    is_right = np.arange(len(keys)) < len(answers)
+    lacking = ~np.isin(keys, stated.owner * count + stated.values)
+    row, entity = np.divmod(keys[lacking], count)
+    logs = [(scores / temperature).log_softmax(1)[row, entity] for temperature in TEMPERATURES]
+    return _Drawn(
+        row,
+        entity,
         torch.stack(logs, 1).double().numpy(),
-        place[row],
-        (first < len(right.values)).astype(np.float64),
-        np.where(is_drawn, entities / DRAWN, 1.0),
-        stated.lengths[row].astype(np.float64),
-        column == best[row, 0],
+        is_right[lacking].astype(np.float64),
+        weights_of[lacking],
     )
 
 
 def _fit(start: Curve, samples: Samples, column: int) -> tuple[Curve, float]:
     """Fit the coefficients, then the offsets of relations and slots; also return the loss."""
+    pieces = len(KNOTS) + 1
     features = _build_features(start, samples, column)
-    values = _newton(features, samples.right, samples.weight, np.array([1.0, 1.0, 0.0, 0.0]))
+    prior = np.array([1.0] * pieces + [1.0, 0.0, 0.0, 0.0, 0.0])
+    least = np.array([MIN_SLOPE] * pieces + [-np.inf] * 5)
+    values = fit_logistic(features, samples.right, samples.weight, prior, least)
     predicted = _sigmoid(features @ values)
     likelihood = np.where(samples.right > 0, predicted, 1 - predicted)
     loss = -(samples.weight * np.log(likelihood + 1e-12)).sum()
     own = _fit_offsets(samples, predicted, start.answers.size)
-    # The best prediction of a query matters most, so the curve is fitted once more to these.
-    best = samples.best
-    logits = features[best] @ values + own[samples.place[best]]
-    line = np.stack([logits, np.ones_like(logits)], axis=1)
-    scale, more = _newton(line, samples.right[best], np.ones(len(logits)), np.array([1.0, 0.0]))
-    scale = max(scale, MIN_SLOPE / max(values[0], MIN_SLOPE))
-    slope, cardinality, stated, offset = (float(value) for value in scale * values)
+    slopes, (cardinality, stated, nothing, elsewhere, offset) = values[:pieces], values[pieces:]
+    knots = (KNOTS[0] - 1, *KNOTS, KNOTS[-1] + 1)
     fitted = replace(
         start,
-        slope=max(slope, MIN_SLOPE),
-        cardinality=cardinality,
-        stated=stated,
-        offset=offset + float(more),
-        own=(scale * own).astype(np.float32).reshape(start.answers.shape),
+        knots=knots,
+        heights=tuple((_split_pieces(np.array(knots)) @ slopes + offset).tolist()),
+        cardinality=float(cardinality),
+        stated=float(stated),
+        nothing=float(nothing),
+        elsewhere=float(elsewhere),
+        own=own.astype(np.float32).reshape(start.answers.shape),
     )
     return fitted, float(loss)
 
 
 def _build_features(start: Curve, samples: Samples, column: int) -> Floats:
-    """The terms of the formula that have a coefficient, (samples, 4)."""
+    """The terms of the formula that have a coefficient, (samples, terms)."""
     logs = samples.logs[:, column]
     logits = logs - np.log1p(-np.minimum(np.exp(logs), MAX_PREDICTED))
     answers = np.log(start.answers.ravel()[samples.place]).astype(np.float64)
-    return np.stack((logits, answers, np.log1p(samples.stated), np.ones_like(logits)), axis=1)
+    others = (
+        answers,
+        np.log1p(samples.stated),
+        samples.stated == 0,
+        samples.elsewhere,
+        np.ones_like(logits),
+    )
+    return np.concatenate([_split_pieces(logits), np.stack(others, axis=1)], axis=1)
+
+
+def _split_pieces(logits: Floats) -> Floats:
+    """How much of the way from the first knot to each value lies in each piece of the bend."""
+    low = np.array([-np.inf, *KNOTS])
+    high = np.array([*KNOTS, np.inf])
+    origin = np.array([KNOTS[0], *KNOTS])
+    return np.asarray(np.clip(logits[:, None], low, high) - origin)
 
 
 def _fit_offsets(samples: Samples, predicted: Floats, size: int) -> Floats:
     """One Newton step from 0 for the offset of each relation and slot, with a prior at 0."""
     surplus = np.bincount(samples.place, samples.weight * (samples.right - predicted), size)
     curvature = np.bincount(samples.place, samples.weight * predicted * (1 - predicted), size)
-    return np.asarray(surplus / (curvature + PRIOR))
+    return np.clip(surplus / (curvature + PRIOR), -MAX_OWN, MAX_OWN)
 
 
-def _newton(features: Floats, right: Floats, weight: Floats, values: Floats) -> Floats:
-    """Fit the coefficients of a logistic regression by Newton's method, starting at `values`."""
+def fit_logistic(
+    features: Floats, right: Floats, weight: Floats, prior: Floats, least: Floats
+) -> Floats:
+    """Fit the coefficients of a logistic regression by Newton's method.
+
+    They are held at `prior`, and stay at or above `least`.
+    """
+    values = prior.copy()
     for _ in range(_MAX_STEPS):
         predicted = _sigmoid(features @ values)
-        gradient = features.T @ (weight * (right - predicted))
+        gradient = features.T @ (weight * (right - predicted)) - RIDGE * (values - prior)
         curvature = (features * (weight * predicted * (1 - predicted))[:, None]).T @ features
-        step = np.linalg.solve(curvature + RIDGE * np.eye(len(values)), gradient - RIDGE * values)
-        values = values + np.clip(step, -1, 1)
-        if np.abs(step).max() < _CONVERGED:
+        curvature += RIDGE * np.eye(len(values))
+        # A coefficient at its bound stays there if the fit would take it further.
+        free = ~((values <= least) & (gradient < 0))
+        step = np.zeros_like(values)
+        step[free] = np.linalg.solve(curvature[np.ix_(free, free)], gradient[free])
+        after = np.maximum(values + np.clip(step, -1, 1), least)
+        converged = np.abs(after - values).max() < _CONVERGED
+        values = after
+        if converged:
             break
     return values
 

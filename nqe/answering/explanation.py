@@ -9,6 +9,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from nqe.answering.fuzzy_set import FuzzySet
 from nqe.answering.hybrid import HybridRun
 from nqe.answering.reason_search import ReasonSearch
 from nqe.answering.top_k import select_likeliest
@@ -178,18 +181,19 @@ def explain(
     graph = answerer.graph
     result = execute(query, graph, max_bindings=answerer.max_bindings)
     plan, run = result.plan, answerer.neural.run([result])
-    row = run.rows[-1]
+    row, order = run.sets[-1], graph.vocabulary.entities.id_order
+    ranked = select_likeliest(row, order=order, stated=result.sets[-1])
     if entity is None:
-        entity = int(row.argmax())
-        if not float(row[entity]):
+        if not ranked:
             raise NqeError("the query has no possible answer, so there is nothing to explain")
+        entity = ranked[0][0]
     number = graph.vocabulary.entities.to_number(entity)
     views = _Views(result, run, truth, top)
     return Explanation(
         query=str(plan.query(graph.vocabulary)),
         entity=number,
-        rank=int((row > row[number]).sum()) + 1,
-        probability=float(row[number]),
+        rank=_find_rank(ranked, number),
+        probability=row[number],
         known=number in result.sets[-1],
         reason=ReasonSearch(result, run).find(number),
         steps=tuple(views.view(n) for n, step in enumerate(plan.steps) if step.op in SHOWN),
@@ -197,6 +201,11 @@ def explain(
         unseen=_find_unseen(answerer, plan, number),
         warnings=plan.warnings,
     )
+
+
+def _find_rank(ranked: list[tuple[int, float]], entity: int) -> int:
+    """The place of an entity in the list of answers; those without a chance share the last."""
+    return next((rank for rank, (one, _) in enumerate(ranked, 1) if one == entity), len(ranked) + 1)
 
 
 def _find_unseen(answerer: Answerer, plan: Plan, entity: int) -> tuple[str, ...]:
@@ -216,7 +225,7 @@ class _Views:
 
     def view(self, number: int) -> StepView:
         """View the best members of a step's set."""
-        step, row = self.plan.steps[number], self.run.rows[number]
+        step, row = self.plan.steps[number], self.run.sets[number]
         candidates = tuple(
             Candidate(
                 rank,
@@ -226,7 +235,7 @@ class _Views:
                 entity in self.known[number],
                 self._truth(number, entity),
             )
-            for rank, (entity, probability) in enumerate(select_likeliest(row, self.top), 1)
+            for rank, (entity, probability) in enumerate(self._select(row), 1)
         )
         return StepView(number + 1, step.variable, self._describe(number), step.inputs, candidates)
 
@@ -242,14 +251,19 @@ class _Views:
     def _find_removed_by(self, conjunction: int, negation: int) -> Removed:
         negated = self.plan.steps[negation].inputs[0]
         others = [one for one in self.plan.steps[conjunction].inputs if one != negation]
-        without = self.run.rows[others].amin(0)
-        lost = without * self.run.rows[negated]
+        sets = self.run.sets
+        listed = sets[negated]
+        chances = [sets[one].look_up(listed.entities) for one in others]
+        lost = np.minimum.reduce(chances, initial=1.0) * listed.values
         entities = tuple(
-            (entity, float(self.run.rows[negated, entity]))
-            for entity, probability in select_likeliest(lost, self.top)
+            (entity, listed[entity])
+            for entity, probability in self._select(FuzzySet(listed.entities, lost))
             if probability > 0.01
         )
         return Removed(f"not {self._describe(negated)}", entities)
+
+    def _select(self, row: FuzzySet) -> list[tuple[int, float]]:
+        return select_likeliest(row, self.top, order=self.names.id_order)
 
     def _describe(self, number: int) -> str:
         return describe_step(self.plan, number, self.run.predictor.graph.vocabulary)

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from nqe.answering.answerer import Answerer
+from nqe.answering.fuzzy_set import FuzzySet
 from nqe.answering.hybrid import split_plans
 from nqe.query.step_table import StepTable
 
@@ -24,22 +25,25 @@ class HybridRunner:
         """The number of entities it scores."""
         return self.answerer.graph.entity_count
 
-    def run(self, plans: StepTable) -> RowScores:
+    def run(self, plans: StepTable) -> SetScores:
         """Compute the probabilities of all entities for each plan."""
         numbers = np.arange(len(plans))
-        parts = split_plans(plans.step_counts, self.entity_count)
-        tables = [plans.take(numbers[part]) for part in parts]
-        return RowScores(
-            torch.cat([self.answerer.neural.run_table(table).target_rows for table in tables])
-        )
+        tables = [plans.take(numbers[part]) for part in split_plans(plans.step_counts)]
+        runs = (self.answerer.neural.run_table(table) for table in tables)
+        return SetScores([one for run in runs for one in run.targets])
 
 
 @dataclass(frozen=True, eq=False)
-class RowScores:
-    """Probabilities of all entities, held in memory."""
+class SetScores:
+    """The probabilities of entities in fuzzy sets."""
 
-    rows: Tensor  # (queries, entities)
+    sets: list[FuzzySet]
 
     def block(self, first: int, last: int) -> Tensor:
-        """The probabilities of a range of entities."""
-        return self.rows[:, first:last]
+        """The probabilities of a range of entities, (queries, entities)."""
+        rows = np.empty((len(self.sets), last - first))
+        for row, one in zip(rows, self.sets, strict=True):
+            start, end = np.searchsorted(one.entities, (first, last))
+            row[:] = one.rest
+            row[one.entities[start:end] - first] = one.values[start:end]
+        return torch.from_numpy(rows)

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from nqe.answering.calibration import Calibration, compute_mean_answers
+from nqe.answering.fuzzy_set import FuzzySet
 from nqe.answering.hybrid import HybridOptions, HybridRun, split_plans
+from nqe.answering.predictions import MAX_SCORES
 from nqe.answering.predictor import Predictor
 from nqe.answering.request import EMBEDDING, EXACT, HYBRID
 from nqe.errors import NqeError, choose
@@ -19,7 +19,6 @@ from nqe.graph.fact_source import FactSource
 from nqe.graph.graph import Graph
 from nqe.model.fuzzy_logic import LOGICS, Logic, norm_of
 from nqe.model.model import Model
-from nqe.query.exact_batch import StepSets, run_table
 from nqe.query.plan import Plan
 from nqe.query.result import Result
 from nqe.query.step_table import StepTable
@@ -58,6 +57,11 @@ class NeuralEngine:
             )
         # A model whose logic is a mean has no logic for fuzzy sets; `norm_of` replaces it.
         own = choose(LOGICS, logic, "logic") if logic else norm_of(model.logic)
+        if norm_of(own) is not own:
+            raise NqeError(
+                f"the logic {logic} is a mean, which says nothing about probabilities; "
+                "choose product, godel or lukasiewicz"
+            )
         return cls(predictor, calibration, own, options or HybridOptions(), is_calibrated)
 
     def with_graph(self, graph: FactSource) -> NeuralEngine:
@@ -65,34 +69,28 @@ class NeuralEngine:
         predictor = Predictor(self.predictor.model, graph, self.predictor.max_bindings)
         return replace(self, predictor=predictor)
 
-    def compute_rows(self, results: Sequence[Result], mode: str) -> Iterator[tuple[Tensor, Tensor]]:
-        """Yield the target's row (entities,) and all rows (steps, entities) of each exact result.
+    def compute_sets(self, results: Sequence[Result], mode: str) -> Iterator[list[FuzzySet]]:
+        """Yield the fuzzy sets of the steps of each exact result, the target's last.
 
-        In the modes embedding and exact, only the target has a row.
+        In the modes embedding and exact, only the target has a set.
         """
         if mode == HYBRID:
-            yield from self._hybrid_rows(results)
+            yield from self._hybrid_sets(results)
         elif mode == EMBEDDING:
-            yield from ((row, row[None]) for row in self._embedding_rows(results))
+            yield from ([one] for one in self._embedding_sets(results))
         elif mode == EXACT:
-            yield from ((row, row[None]) for row in map(_exact_row, results))
+            yield from ([_exact_set(result)] for result in results)
         else:
             raise ValueError(f"unknown mode '{mode}'")
 
     def run(self, results: Sequence[Result]) -> HybridRun:
         """Compute the fuzzy set of every step of plans that were answered exactly."""
-        table = StepTable.of([result.plan for result in results])
-        sets = [entities for result in results for entities in result.sets]
-        return self.run_sets(StepSets.of(table, sets))
+        return self.run_table(StepTable.of([result.plan for result in results]))
 
     def run_table(self, table: StepTable) -> HybridRun:
         """Compute the fuzzy set of every step of a table of plans."""
-        return self.run_sets(run_table(table, self.predictor.graph, self.predictor.max_bindings))
-
-    def run_sets(self, exact: StepSets) -> HybridRun:
-        """Compute the fuzzy set of every step, given its exact set over the known facts."""
         curve = self.calibration.curve(self.predictor.graph)
-        return HybridRun(exact, self.predictor, curve, self.logic, self.options)
+        return HybridRun(table, self.predictor, curve, self.logic, self.options)
 
     def check_seen(self, plan: Plan) -> None:
         """Refuse a plan with names that the model was not trained with."""
@@ -103,27 +101,22 @@ class NeuralEngine:
                 "trained; ask in the mode hybrid or exact"
             )
 
-    def _hybrid_rows(self, results: Sequence[Result]) -> Iterator[tuple[Tensor, Tensor]]:
-        for part in self._split(results):
-            run = self.run(part)
-            for first, end in pairwise(run.table.plan_start.tolist()):
-                yield run.rows[end - 1], run.rows[first:end]
-
-    def _embedding_rows(self, results: Sequence[Result]) -> Iterator[Tensor]:
-        """Yield the paper's softmax over all entities for each result."""
-        for part in self._split(results):
-            table = StepTable.of([result.plan for result in part])
-            yield from self.predictor.score(self.predictor.encode(table)).softmax(1)
-
-    def _split(self, results: Sequence[Result]) -> Iterator[Sequence[Result]]:
-        """Split results into parts whose rows fit into memory."""
+    def _hybrid_sets(self, results: Sequence[Result]) -> Iterator[list[FuzzySet]]:
         sizes = np.array([len(result.plan.steps) for result in results], dtype=np.int64)
-        for part in split_plans(sizes, self.predictor.entity_count):
-            yield results[part]
+        for part in split_plans(sizes):
+            run = self.run(results[part])
+            for first, end in pairwise(run.table.plan_start.tolist()):
+                yield [run.sets[step] for step in range(first, end)]
+
+    def _embedding_sets(self, results: Sequence[Result]) -> Iterator[FuzzySet]:
+        """Yield the paper's softmax over all entities for each result."""
+        height = max(1, MAX_SCORES // max(self.predictor.entity_count, 1))
+        for first in range(0, len(results), height):
+            table = StepTable.of([result.plan for result in results[first : first + height]])
+            scores = self.predictor.score(self.predictor.encode(table)).softmax(1)
+            yield from map(FuzzySet.of_all, scores.double().cpu().numpy())
 
 
-def _exact_row(result: Result) -> Tensor:
-    """The exact answers as a row of probabilities."""
-    row = torch.zeros(result.graph.entity_count)
-    row[torch.from_numpy(result.answers)] = 1
-    return row
+def _exact_set(result: Result) -> FuzzySet:
+    """The exact answers as a fuzzy set."""
+    return FuzzySet(result.answers, np.ones(len(result.answers)))

@@ -14,13 +14,16 @@ from nqe.answering.bindings import Bindings
 from nqe.errors import NqeError
 from nqe.graph.arrays import Booleans, Integers
 from nqe.graph.fact_source import FactSource
-from nqe.graph.pattern import Kind
+from nqe.graph.pattern import Kind, Patterns
 from nqe.graph.vocabulary import Names, Vocabulary
-from nqe.model.model import EntityBlock, Model
+from nqe.model.model import Comparison, EntityBlock, Model
 from nqe.query.plan import Op, Plan
 from nqe.query.step_table import StepTable
 
 Floats = npt.NDArray[np.float32]
+
+_FAR, _FINE = 1e4, 1e4
+"""Scores are compared up to this size, and as equal if they agree when multiplied by this."""
 
 
 class Predictor:
@@ -120,6 +123,28 @@ class Predictor:
         """Find what the facts state: pairs of a binding and an entity in its asked slot."""
         found = self.graph.match_many(bindings.patterns, self.max_bindings)
         return found.answer_pattern, found.answer
+
+    def has_stood(self, patterns: Patterns, pattern: Integers, entity: Integers) -> Booleans:
+        """Whether facts have each entity in the asked slot of its pattern's relation.
+
+        Without any facts nothing is known about that, so all count as if they had.
+        """
+        if not len(self.graph):
+            return np.ones(len(entity), dtype=bool)
+        return self.graph.has_stood(patterns, pattern, entity)
+
+    def order_entities(self, patterns: Patterns) -> Integers:
+        """Order all entities in the asked slots of patterns, by score and then by id."""
+        vectors = self.encode(StepTable.of_patterns(patterns))
+        scores = self.score(vectors).double().cpu().numpy()
+        places = np.rint(np.clip(scores, -_FAR, _FAR) * _FINE).astype(np.int64)
+        order: Integers = self.graph.vocabulary.entities.id_order - places * self.entity_count
+        return order
+
+    def compare(self, vectors: Tensor, temperature: float) -> Comparison:
+        """Prepare vectors for a comparison with all entities, with divided scores."""
+        queries = self.model.prepare(vectors.nan_to_num()) / temperature
+        return Comparison(queries, self._block.vectors, self._block.bias / temperature)
 
     def score(self, vectors: Tensor, columns: slice = slice(None)) -> Tensor:
         """Score a range of the graph's entities, (vectors, entities).

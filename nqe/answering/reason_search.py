@@ -8,9 +8,12 @@ import numpy as np
 import torch
 
 from nqe.answering.bindings import Bindings
-from nqe.answering.hybrid import BindingProbabilities, HybridRun
+from nqe.answering.fuzzy_set import FuzzySet
+from nqe.answering.hybrid import HybridRun
+from nqe.answering.predictions import Predictions
+from nqe.graph.entity_set import EntitySet
 from nqe.graph.pattern import Pattern
-from nqe.query.plan import Op, Step
+from nqe.query.plan import Op, Plan, Step
 from nqe.query.proof import prove
 from nqe.query.reason import Reason
 from nqe.query.result import Result
@@ -24,7 +27,7 @@ class ReasonSearch:
         self.result, self.plan, self.run = result, result.plan, run
         self.graph = run.predictor.graph
         # Exact answers may depend on negations, which are never certain.
-        self.certain = run.certain.sets()
+        self.certain = [_find_certain(run.sets[step]) for step in range(len(run.sets))]
 
     def find(self, entity: int, number: int | None = None) -> Reason:
         """Find why an entity has its probability in the set of a step, by default the target."""
@@ -45,7 +48,7 @@ class ReasonSearch:
                 assert_never(step.op)
 
     def _probability(self, number: int, entity: int) -> float:
-        return float(self.run.rows[number, entity])
+        return self.run.sets[number][entity]
 
     def _find_connective(
         self, number: int, step: Step, entity: int, inputs: tuple[int, ...]
@@ -56,12 +59,7 @@ class ReasonSearch:
 
     def _find_projection(self, number: int, step: Step, entity: int) -> Reason:
         """Explain a projection by the binding that gives the entity its highest probability."""
-        bindings = self.run.choose_bindings(np.array([number]))
-        probabilities = BindingProbabilities.of(bindings, self.run.predictor, self.run.curve)
-        alone = probabilities.column(entity).cpu()  # (bindings,)
-        pairs = torch.stack((torch.from_numpy(bindings.weight), alone), 1)[..., None]
-        best = int(self.run.norm.conjoin(pairs)[:, 0].argmax())
-        bound = _read_slots(bindings, best)
+        bound, own = self._find_best_way(number, step, entity)
         row = self._find_fact(step, bound, entity)
         parts = tuple(
             self.find(bound[place], one)
@@ -69,11 +67,25 @@ class ReasonSearch:
             if bound[place] >= 0
         )
         atom = describe_step(self.plan, number, self.graph.vocabulary, entity)
-        own = 1.0 if row is not None else float(alone[best])
+        own = 1.0 if row is not None else own
         probability = self._probability(number, entity)
         return Reason(
             self.graph, step.op, step.variable, entity, probability, own, atom, row, parts=parts
         )
+
+    def _find_best_way(self, number: int, step: Step, entity: int) -> tuple[list[int], float]:
+        """The entities in the slots on the likeliest way to an entity, and its own probability."""
+        bindings = self.run.choose_bindings(np.array([number]))
+        alone = Predictions.of(bindings, self.run.predictor, self.run.curve).look_up(entity)
+        pairs = torch.from_numpy(np.stack((bindings.weight, alone), axis=1))[..., None]
+        chances = self.run.logic.conjoin(pairs)[:, 0].numpy()
+        stated = self.run.find_stated_ways(np.array([number]))
+        known = np.flatnonzero(stated.answer == entity)
+        if len(known) and stated.value[known].max() >= chances.max(initial=0.0):
+            members = stated.members[known[stated.value[known].argmax()]].tolist()
+            return _fill_slots(self.plan, step, members), 1.0
+        best = int(chances.argmax())
+        return _read_slots(bindings, best), float(alone[best])
 
     def _find_fact(self, step: Step, bound: list[int], entity: int) -> int | None:
         """Find a fact that states a bound atom for an entity; None if there is none."""
@@ -82,6 +94,23 @@ class ReasonSearch:
         pattern = Pattern(step.relation, tuple(slots), step.attributes, step.asked, step.closed)
         rows = self.graph.matches(pattern, self.result.max_bindings)
         return int(rows[0]) if len(rows) else None
+
+
+def _find_certain(row: FuzzySet) -> EntitySet:
+    """The entities of a fuzzy set that facts make certain."""
+    if row.rest == 1:
+        return EntitySet.everything()
+    return EntitySet(row.entities[row.values == 1])
+
+
+def _fill_slots(plan: Plan, step: Step, members: list[int]) -> list[int]:
+    """The entities in the slots of a projection whose inputs are bound; -1 in a free slot."""
+    fillers = [-1 if one is None else one for one in step.slots]
+    inputs = zip(step.filled, step.inputs, strict=True)
+    places = sorted(place for place, one in inputs if plan.steps[one].op != Op.ANY)
+    for place, member in zip(places, members, strict=False):
+        fillers[place] = member
+    return fillers
 
 
 def _read_slots(bindings: Bindings, number: int) -> list[int]:

@@ -19,6 +19,7 @@ from nqe.graph.dataset import Dataset
 from nqe.graph.ragged import Ragged
 from nqe.model.embedding_runner import EmbeddingRunner
 from nqe.model.model import Model
+from nqe.sampling.query_table import QueryTable
 
 Floats = npt.NDArray[np.float64]
 
@@ -92,14 +93,21 @@ def measure_reliability(
         best = scores.argmax(1)
         right.append(_is_right(best, queries.easy))
         for name, curve in curves.items():
-            row = scores.clone()
-            shift = curve.compute_query_shift(queries, facts)
-            curve.to_probabilities(row, shift.to(row.device))
-            probabilities[name].append(row.gather(1, best[:, None])[:, 0].double().cpu().numpy())
+            probabilities[name].append(_find_probability(curve, scores, best, queries, facts))
     truth = np.concatenate(right)
     return {
         name: Reliability.of(np.concatenate(parts), truth) for name, parts in probabilities.items()
     }
+
+
+def _find_probability(
+    curve: Curve, scores: torch.Tensor, best: torch.Tensor, queries: QueryTable, stated: Ragged
+) -> Floats:
+    """The probability of the best entity of each query."""
+    plans, targets = queries.plans, queries.plans.targets
+    shift = curve.compute_shift(plans.relation[targets], plans.asked[targets], stated.lengths)
+    logs = (scores / curve.temperature).log_softmax(1).gather(1, best[:, None])[:, 0]
+    return curve.to_probabilities(logs.double().cpu().numpy(), shift, np.zeros(len(best), bool))
 
 
 def split_rows(queries: int, entity_count: int) -> Iterator[Integers]:

@@ -9,12 +9,11 @@ from heapq import nlargest
 from itertools import product
 from typing import Any
 
-from torch import Tensor
-
 from nqe.answering.answerer import Answerer
 from nqe.answering.answers import Answer
 from nqe.answering.calibration import MAX_PREDICTED
-from nqe.answering.top_k import restrict, select_likeliest
+from nqe.answering.fuzzy_set import FuzzySet
+from nqe.answering.top_k import select_likeliest
 from nqe.errors import QueryError
 from nqe.graph.entity_set import EntitySet
 from nqe.graph.pattern import OBJECT, SUBJECT
@@ -104,7 +103,7 @@ def score(
     """
     atom = _parse_statement(statement)
     plans = [bind(_ask_for(atom, place), answerer.graph) for place in range(len(atom.terms))]
-    rows = answerer.with_facts("none").compute_rows(plans)
+    rows = answerer.with_facts("none").compute_sets(plans)
     results = execute_many(plans, answerer.graph, max_bindings=answerer.max_bindings)
     slots = tuple(
         _score_slot(answerer, str(atom.terms[place]), place, result, row, top, among)
@@ -145,8 +144,8 @@ def suggest(
     best = nlargest(CANDIDATES * top, found)
     back = [_plan_one_hop(relation, other, 1 - slot) for _, relation, slot, other in best]
     suggestions = [
-        _suggest_one(answerer, number, end, combine_probabilities((p, float(row[number]))))
-        for (p, *end), row in zip(best, answerer.compute_rows(back), strict=True)
+        _suggest_one(answerer, number, end, combine_probabilities((p, row[number])))
+        for (p, *end), row in zip(best, answerer.compute_sets(back), strict=True)
     ]
     return sorted(suggestions, key=lambda suggestion: -suggestion.probability)[:top]
 
@@ -163,7 +162,7 @@ def _score_slot(
     name: str,
     place: int,
     result: Result,
-    row: Tensor,
+    row: FuzzySet,
     top: int,
     among: EntitySet | None,
 ) -> SlotScore:
@@ -172,13 +171,13 @@ def _score_slot(
     entity = names.entities.resolve(name)
     alternatives = tuple(
         answerer.make_answer(other, probability, other in stated)
-        for other, probability in select_likeliest(restrict(row, among), top + 1)
+        for other, probability in _select(answerer, row, among, top + 1)
         if other != entity
     )
     return SlotScore(
         name_slot(result.plan.target, place, names),
-        answerer.make_answer(entity, float(row[entity]), entity in stated),
-        int((row > row[entity]).sum()) + 1,
+        answerer.make_answer(entity, row[entity], entity in stated),
+        int((row.values > row[entity]).sum()) + 1,
         alternatives[:top],
     )
 
@@ -227,15 +226,24 @@ def _find_lacking(
     count: int,
 ) -> Iterator[tuple[float, int, int, int]]:
     """Yield probability, relation, asked slot and entity of the likeliest unstated ends."""
-    rows = answerer.compute_rows(
+    rows = answerer.compute_sets(
         [_plan_one_hop(relation, entity, slot) for relation, slot in asked]
     )
     for (relation, slot), row in zip(asked, rows, strict=True):
-        lacking = row.masked_fill(row >= 1, 0)
+        lacking = row.keep(row.values < 1)
         if slot == SUBJECT:
-            lacking[entity] = 0  # A statement about itself is found with the entity as subject.
-        for other, probability in select_likeliest(restrict(lacking, among), count):
+            # A statement about itself is found with the entity as subject.
+            lacking = lacking.keep(lacking.entities != entity)
+        for other, probability in _select(answerer, lacking, among, count):
             yield probability, relation, slot, other
+
+
+def _select(
+    answerer: Answerer, row: FuzzySet, among: EntitySet | None, count: int
+) -> list[tuple[int, float]]:
+    """Select the likeliest entities of a fuzzy set, among those of another set."""
+    order = answerer.graph.vocabulary.entities.id_order
+    return select_likeliest(row.restrict(among, len(order)), count, order=order)
 
 
 def _suggest_one(

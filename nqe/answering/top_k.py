@@ -1,34 +1,43 @@
-"""Select the most likely entities of a row of probabilities."""
+"""Select the most likely entities of a fuzzy set."""
 
 from __future__ import annotations
 
-import torch
-from torch import Tensor
+import numpy as np
 
+from nqe.answering.fuzzy_set import FuzzySet
+from nqe.graph.arrays import Integers
 from nqe.graph.entity_set import EntitySet
 
 
-def select_likeliest(row: Tensor, count: int | None = None) -> list[tuple[int, float]]:
+def select_likeliest(
+    row: FuzzySet,
+    count: int | None = None,
+    *,
+    order: Integers,
+    stated: EntitySet | None = None,
+) -> list[tuple[int, float]]:
     """Select the entities with the highest probabilities above 0, at most `count` of them.
 
-    Among equal probabilities, entities with lower numbers come first.
+    Those that are stated come first. Among equal probabilities, `order` says which come first.
     """
-    possible = int((row > 0).sum())
-    count = possible if count is None else min(count, possible)
-    if not count:
-        return []
-    # topk breaks ties arbitrarily, so it is only used to find the lowest probability to include.
-    candidates = (row >= row.topk(count).values[-1]).nonzero()[:, 0]
-    best = candidates[row[candidates].sort(descending=True, stable=True).indices[:count]]
-    return list(zip(best.tolist(), row[best].tolist(), strict=True))
+    row = row.list_all(len(order))
+    possible = np.flatnonzero(row.values > 0)
+    values, entities = row.values[possible], row.entities[possible]
+    first = np.zeros(len(values)) if stated is None else stated.contains(entities).astype(float)
+    rank = first * 2 + values
+    if count is not None and 0 < count < len(rank):
+        likely = np.flatnonzero(rank >= np.partition(rank, -count)[-count])
+        values, entities, rank = values[likely], entities[likely], rank[likely]
+    best = np.lexsort((order[entities], -rank))[:count]
+    return list(zip(entities[best].tolist(), values[best].tolist(), strict=True))
 
 
-def restrict(row: Tensor, among: EntitySet | None, threshold: float | None = None) -> Tensor:
-    """Return the row with 0 for entities outside a set or with a probability below a threshold."""
-    if threshold is not None:
-        row = row.masked_fill(row < threshold, 0)
-    if among is not None:
-        mask = torch.zeros_like(row)
-        mask[torch.from_numpy(among.to_array(len(row))).to(row.device)] = 1
-        row = row * mask
-    return row
+def restrict(
+    row: FuzzySet, among: EntitySet | None, threshold: float | None, entity_count: int
+) -> FuzzySet:
+    """Return the set without entities outside another set or below a threshold."""
+    row = row.restrict(among, entity_count)
+    if threshold is None:
+        return row
+    row = row.list_all(entity_count)
+    return row.keep(row.values >= threshold)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from nqe.graph.arrays import Integers
+from nqe.graph.arrays import Booleans, Integers
+from nqe.graph.bind_sets import BoundSets
 from nqe.graph.entity_set import EntitySet
 from nqe.graph.fact import Fact
 from nqe.graph.pattern import Matches, Pattern, Patterns
@@ -41,6 +42,15 @@ class FactSource(Protocol):
 
     def match_many(self, patterns: Patterns, max_bindings: int | None = None) -> Matches:
         """The matching facts and the answers of many patterns, which are matched together."""
+
+    def bind_many(self, patterns: Patterns, max_bindings: int | None = None) -> BoundSets:
+        """The members of the patterns' sets that stand together in facts, with the answers."""
+
+    def has_stood(self, patterns: Patterns, pattern: Integers, entity: Integers) -> Booleans:
+        """Whether any fact of a pattern's relation has an entity in the slot it asks for.
+
+        `pattern` is the pattern of each entity. Of a qualifier, the attribute counts as well.
+        """
 
     def matches(self, pattern: Pattern, max_bindings: int | None = None) -> Integers:
         """The rows of the facts that match a pattern, in ascending order."""

@@ -9,9 +9,10 @@ from functools import cached_property
 import numpy as np
 
 from nqe.errors import NqeError
-from nqe.graph.arrays import Integers
+from nqe.graph.arrays import Booleans, Integers
+from nqe.graph.bind_sets import BoundSets, bind_sets
 from nqe.graph.builder import DatasetBuilder
-from nqe.graph.entity_set import EntitySet
+from nqe.graph.entity_set import EntitySet, sorted_contains
 from nqe.graph.fact import Fact
 from nqe.graph.fact_columns import Facts
 from nqe.graph.index import Index
@@ -107,6 +108,22 @@ class Graph:
     def match_many(self, patterns: Patterns, max_bindings: int | None = None) -> Matches:
         """The matching facts and the answers of many patterns, which are matched together."""
         return match_patterns(self.index, patterns, max_bindings)
+
+    def bind_many(self, patterns: Patterns, max_bindings: int | None = None) -> BoundSets:
+        """The members of the patterns' sets that stand together in facts, with the answers."""
+        found = self.match_many(patterns, max_bindings)
+        return bind_sets(self.facts, self.entity_count, patterns, found, max_bindings)
+
+    def has_stood(self, patterns: Patterns, pattern: Integers, entity: Integers) -> Booleans:
+        """Whether any fact of a pattern's relation has an entity in the slot it asks for.
+
+        `pattern` is the pattern of each entity. Of a qualifier, the attribute counts as well.
+        """
+        column = self.index.find_asked_columns(patterns)[pattern]
+        keys = column * self.entity_count + entity
+        if not len(self.index.keys):
+            return np.zeros(len(keys), dtype=bool)
+        return sorted_contains(self.index.keys, keys) & (column >= 0)
 
     def matches(self, pattern: Pattern, max_bindings: int | None = None) -> Integers:
         """The rows of the facts that match a pattern, in ascending order."""

@@ -13,8 +13,9 @@ from typing import Any, cast
 
 import numpy as np
 
+from nqe.graph.arrays import Integers
 from nqe.graph.fact_columns import Facts
-from nqe.graph.pattern import FIRST_QUALIFIER, Pattern
+from nqe.graph.pattern import FIRST_QUALIFIER, Pattern, Patterns
 
 
 class Index:
@@ -46,6 +47,15 @@ class Index:
             return 2 * pattern.relation + slot
         attribute = pattern.attributes[slot - FIRST_QUALIFIER]
         return self._pair_columns.get(pattern.relation * self.relation_count + attribute)
+
+    def find_asked_columns(self, patterns: Patterns) -> Integers:
+        """The column of the slot that each pattern asks for; -1 if no fact has it."""
+        attribute = patterns.attribute[patterns.first_slot[:-1] + patterns.asked]
+        pairs = patterns.relation * self.relation_count + attribute
+        places = np.minimum(self.pairs.searchsorted(pairs), max(len(self.pairs) - 1, 0))
+        known = np.append(self.pairs, -1)[places] == pairs
+        qualifiers = np.where(known, 2 * self.relation_count + places, -1)
+        return np.where(attribute < 0, 2 * patterns.relation + patterns.asked, qualifiers)
 
     def find_range(self, column: int, entity: int | None) -> tuple[int, int]:
         """Where the entries of an entity in a column start and end; None means all entities."""

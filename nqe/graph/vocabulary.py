@@ -7,9 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, islice
+from operator import le
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from nqe.errors import AmbiguousName, NqeError, UnknownName
 from nqe.graph.spelling import find_nearest_words
@@ -76,6 +78,14 @@ class Names:
                 aliases[number] = merged.aliases
         ordered = dict(sorted(aliases.items()))
         return replace(self, labels=labels, descriptions=texts, aliases=ordered)
+
+    @cached_property
+    def id_order(self) -> npt.NDArray[np.int64]:
+        """The place of each name in the order of the ids; the number itself if that is kept."""
+        places = np.arange(len(self))
+        if not all(map(le, self.ids, islice(self.ids, 1, None))):
+            places[sorted(range(len(self)), key=self.ids.__getitem__)] = np.arange(len(self))
+        return places
 
     def name(self, number: int) -> str:
         """The label of an entity or relation, or its id if it has none."""

@@ -59,9 +59,10 @@ def odd_curve(seed: int) -> Curve:
     """A curve for three relations in which every coefficient makes a difference."""
     rng = np.random.default_rng(seed)
     answers, own = rng.uniform(1, 3, (3, 3)), rng.normal(size=(3, 3))
-    temperature, slope, cardinality, stated, offset = rng.uniform(0.3, 1.5, 5).tolist()
+    temperature, cardinality, stated, nothing, elsewhere = rng.uniform(0.3, 1.5, 5).tolist()
     tables = answers.astype(np.float32), own.astype(np.float32)
-    return Curve(temperature, slope, cardinality, -stated, offset, *tables)
+    numbers = cardinality, -stated, nothing, -elsewhere
+    return Curve(temperature, (-3.0, -1.0, 0.5), (-2.0, -1.0, 1.5), *numbers, *tables)
 
 
 def odd_calibration() -> Calibration:

@@ -33,7 +33,7 @@ JOIN = {"noisy-or": DISJOIN["product"], "max": max}
 
 
 class SlowHybrid:
-    """Computes the fuzzy sets of a plan's steps as lists, and the certain entities as sets."""
+    """Computes the fuzzy sets of a plan's steps as lists."""
 
     def __init__(
         self,
@@ -44,88 +44,111 @@ class SlowHybrid:
         logic: str,
         join: str,
         beam: int | None = None,
+        least: float = 1e-5,
     ) -> None:
         self.plan, self.model, self.graph, self.calibration = plan, model, graph, calibration
         self.conjoin, self.disjoin, self.join = CONJOIN[logic], DISJOIN[logic], JOIN[join]
-        self.beam, self.tied = beam, False
+        self.beam, self.least = beam, least
         self.entities = range(graph.entity_count)
         self.facts = [graph.facts.row(row) for row in range(len(graph))]
 
     def row(self, number: int = -1) -> list[float]:
         """The probability of each entity in the set of a step."""
-        step, certain = self.plan.steps[number], self.certain(number)
+        step = self.plan.steps[number]
         inputs = [self.row(one) for one in step.inputs]
         match step.op:
             case Op.PROJECTION:
-                row = self._project(step, inputs)
+                pairs = self._project(step, inputs)
             case Op.AND:
-                row = [reduce(self.conjoin, chances) for chances in zip(*inputs, strict=True)]
+                pairs = [(reduce(self.conjoin, v), min(v) == 1) for v in zip(*inputs, strict=True)]
             case Op.OR:
-                row = [reduce(self.disjoin, chances) for chances in zip(*inputs, strict=True)]
+                pairs = [(reduce(self.disjoin, v), max(v) == 1) for v in zip(*inputs, strict=True)]
             case Op.NOT:
-                row = [1 - chance for chance in inputs[0]]
+                below = self.plan.steps[step.inputs[0]]
+                if below.op == Op.NOT:
+                    return self.row(below.inputs[0])
+                pairs = [(1 - chance, False) for chance in inputs[0]]
             case Op.ANY:
-                row = [1.0 for _ in self.entities]
-        return [
-            1.0 if one in certain else min(chance, MAX_PREDICTED)
-            for one, chance in zip(self.entities, row, strict=True)
-        ]
+                pairs = [(1.0, True) for _ in self.entities]
+        return [self._limit(chance, certain) for chance, certain in pairs]
 
-    def certain(self, number: int = -1) -> set[int]:
-        """The entities that facts make certain; a negation gives none."""
-        step = self.plan.steps[number]
-        inputs = [self.certain(one) for one in step.inputs]
-        match step.op:
-            case Op.PROJECTION:
-                return {
-                    one
-                    for one in self.entities
-                    for bound in product(*self._choices(step, inputs))
-                    if self._stated(step, bound, one)
-                }
-            case Op.AND:
-                return set.intersection(*inputs)
-            case Op.OR:
-                return set.union(*inputs)
-            case Op.NOT:
-                return set()
-            case Op.ANY:
-                return set(self.entities)
+    def _limit(self, chance: float, certain: bool) -> float:
+        if certain:
+            return 1.0
+        return min(chance, MAX_PREDICTED) if chance >= self.least else 0.0
 
-    def _choices(self, step: Step, inputs: Sequence[set[int]]) -> list[list[int | None]]:
+    def _choices(self, step: Step) -> list[list[int | None]]:
         """The entities that each filled slot may hold; None if it may hold any entity."""
         is_any = [self.plan.steps[one].op == Op.ANY for one in step.inputs]
-        return [
-            [None] if anything else sorted(one)
-            for anything, one in zip(is_any, inputs, strict=True)
-        ]
+        return [[None] if anything else list(self.entities) for anything in is_any]
 
-    def _project(self, step: Step, inputs: list[list[float]]) -> list[float]:
-        everything = [set(self.entities)] * len(inputs)
-        bindings = self._best(list(product(*self._choices(step, everything))), inputs)
-        row = [0.0 for _ in self.entities]
-        for bound, predicted in zip(bindings, self._predicted(step, bindings), strict=True):
+    def _project(self, step: Step, inputs: list[list[float]]) -> list[tuple[float, bool]]:
+        """Join what is stated about all bindings with what is predicted for the best of them."""
+        bindings = list(product(*self._choices(step)))
+        row, certain = [0.0 for _ in self.entities], [False for _ in self.entities]
+        for bound in bindings:
             weight = self._weight(bound, inputs)
             for one in self.entities:
-                stated = self._stated(step, bound, one)
-                chance = self.conjoin(weight, 1.0 if stated else predicted[one])
-                row[one] = self.join(row[one], chance)
-        return row
+                if weight >= self.least and self._stated(step, bound, one):
+                    row[one] = self.join(row[one], weight)
+                    certain[one] |= weight == 1
+        best = self._best(step, bindings, inputs)
+        for bound, predicted in zip(best, self._predicted(step, best), strict=True):
+            for one in self.entities:
+                chance = self.conjoin(self._weight(bound, inputs), predicted[one])
+                if chance >= self.least and not self._stated(step, bound, one):
+                    row[one] = self.join(row[one], chance)
+        return list(zip(row, certain, strict=True))
 
     def _weight(self, bound: Sequence[int | None], inputs: list[list[float]]) -> float:
         pairs = zip(inputs, bound, strict=True)
         return reduce(self.conjoin, [row[one] for row, one in pairs if one is not None], 1.0)
 
     def _best(
-        self, bindings: list[tuple[int | None, ...]], inputs: list[list[float]]
+        self, step: Step, bindings: list[tuple[int | None, ...]], inputs: list[list[float]]
     ) -> list[tuple[int | None, ...]]:
-        """The most likely bindings; sets `tied` if the choice between some was arbitrary."""
-        if self.beam is None or self.beam >= len(bindings):
-            return bindings
-        ordered = sorted(bindings, key=lambda bound: -self._weight(bound, inputs))
-        last, first_out = (self._weight(one, inputs) for one in ordered[self.beam - 1 :][:2])
-        self.tied |= last - first_out < 1e-6
-        return ordered[: self.beam]
+        """The most likely bindings: first of each slot alone, then together."""
+        possible = [bound for bound in bindings if self._weight(bound, inputs) > 0]
+        if self.beam is None:
+            return possible
+        orders = [self._order(step, slot, inputs[slot]) for slot in range(len(inputs))]
+        for number in range(len(inputs)):
+            if bindings[0][number] is not None:
+                allowed = set(orders[number][: self.beam])
+                possible = [bound for bound in possible if bound[number] in allowed]
+        for last in range(1, len(inputs) + 1):
+            heads = {bound[:last] for bound in possible}
+            kept = sorted(heads, key=lambda head: self._rank(head, inputs, orders))[: self.beam]
+            possible = [bound for bound in possible if bound[:last] in kept]
+        return sorted(possible, key=lambda bound: self._rank(bound, inputs, orders))
+
+    def _rank(
+        self, head: Sequence[int | None], inputs: list[list[float]], orders: list[list[int]]
+    ) -> tuple[float, int, int]:
+        """A key that sorts bindings of the first slots, if there are at most two of them."""
+        places = [o.index(one) for o, one in zip(orders, head, strict=False) if one is not None]
+        weight = self._weight(head, inputs[: len(head)])
+        return -round(weight * 1e6), sum(places), places[0] if places else 0
+
+    def _order(self, step: Step, slot: int, row: list[float]) -> list[int]:
+        """The members of one input, likeliest first; equal ones by what the model says."""
+        if self.plan.steps[step.inputs[slot]].op == Op.ANY:
+            return []
+        place = step.filled[slot]
+        builder = PlanBuilder()
+        free = [one for one in (*step.filled, step.asked) if one != place]
+        others = tuple((one, builder.add_connective(Op.ANY, "y", ())) for one in sorted(free))
+        builder.add_projection(
+            "x", step.relation, step.attributes, step.slots, place, step.closed, others
+        )
+        with torch.no_grad():
+            vector = self.model.encode(StepTable.of([builder.finish()]))
+            [scores] = self.model.score(vector, self.model.entity_block()).tolist()
+        ids = self.graph.vocabulary.entities.ids
+        keys = [
+            (-round(row[one] * 1e6), -round(scores[one] * 1e4), ids[one]) for one in self.entities
+        ]
+        return sorted(self.entities, key=keys.__getitem__)
 
     def _slots(
         self, step: Step, bound: Sequence[int | None], asked: int | None
@@ -145,14 +168,31 @@ class SlowHybrid:
         plans = StepTable.of([self._one_hop(step, bound) for bound in bindings])
         with torch.no_grad():
             scores = self.model.score(self.model.encode(plans), self.model.entity_block())
-        curve = self.calibration.curve(self.graph)
-        for row, bound in zip(scores, bindings, strict=True):
+        curve, rows = self.calibration.curve(self.graph), []
+        for row, bound in zip(scores / curve.temperature, bindings, strict=True):
             stated = [one for one in self.entities if self._stated(step, bound, one)]
             row[stated] = -torch.inf
-            place = np.array([step.relation]), np.array([step.asked])
-            curve.to_probabilities(row[None], curve.compute_shift(*place, np.array([len(stated)])))
-        chances: list[list[float]] = scores.tolist()
-        return chances
+            logs = row.log_softmax(0) if len(stated) < len(row) else row
+            relation, asked = np.array([step.relation]), np.array([step.asked])
+            shift = curve.compute_shift(relation, asked, np.array([len(stated)]))
+            elsewhere = np.array([not self._stood(step, one) for one in self.entities])
+            rows.append(curve.to_probabilities(logs.double().numpy(), shift, elsewhere).tolist())
+        return rows
+
+    def _stood(self, step: Step, entity: int) -> bool:
+        """Whether any fact of the relation has an entity in the asked slot."""
+        if not self.facts:
+            return True
+        place = step.asked - 2
+        for subject, relation, object_, pairs in self.facts:
+            if relation != step.relation:
+                continue
+            asked = [subject, object_][step.asked : step.asked + 1]
+            if step.asked > 1:
+                asked = [value for name, value in pairs if name == step.attributes[place]]
+            if entity in asked:
+                return True
+        return False
 
     def _one_hop(self, step: Step, bound: tuple[int | None, ...]) -> Plan:
         builder = PlanBuilder()

@@ -1,0 +1,145 @@
+"""Predictions of a model for bindings: the entities that have a chance, and how large it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from nqe.answering.bindings import Bindings
+from nqe.answering.calibration import Curve
+from nqe.answering.predictor import Predictor
+from nqe.graph.arrays import Integers
+from nqe.model.log_sum import LogSum
+from nqe.model.model import Comparison
+
+Floats = npt.NDArray[np.float64]
+
+MAX_SCORES = 2**22
+"""About this many scores exist at once."""
+COLUMNS = 2**13
+"""Entities that are scored at once, few enough that the scores stay in the processor's cache."""
+
+
+@dataclass(frozen=True, eq=False)
+class Predicted:
+    """Pairs of a binding and an entity that it may lead to, with the model's probability."""
+
+    binding: Integers  # (pairs,)
+    entity: Integers  # (pairs,)
+    probability: Floats  # (pairs,)
+
+
+@dataclass(frozen=True, eq=False)
+class Predictions:
+    """What a model says about bindings, calibrated; what facts state is left out."""
+
+    predictor: Predictor
+    curve: Curve
+    bindings: Bindings
+    vectors: Tensor  # (bindings, width), NaN for a binding with a name that the model lacks
+    shift: Floats  # (bindings,)
+    stated: tuple[Integers, Integers]
+    """Pairs of a binding and an entity that facts state, ordered by binding."""
+
+    @classmethod
+    def of(cls, bindings: Bindings, predictor: Predictor, curve: Curve) -> Predictions:
+        """Encode all bindings in one call, and find what the facts state for them."""
+        vectors = predictor.encode(bindings.to_plans())
+        stated = predictor.find_stated(bindings)
+        counts = np.bincount(stated[0], minlength=len(bindings))
+        patterns = bindings.patterns
+        relation = predictor.to_model_relations(patterns.relation)
+        shift = curve.compute_shift(relation, patterns.asked, counts)
+        return cls(predictor, curve, bindings, vectors, shift, stated)
+
+    def find_likely(self, first: int, last: int, least: Floats) -> Iterator[Predicted]:
+        """Yield the pairs of a range of bindings that have at least some probability.
+
+        `least` is the least probability of each of the bindings.
+        """
+        height = max(1, MAX_SCORES // max(self.predictor.entity_count, 1))
+        for start in range(first, last, height):
+            rows = slice(start, min(start + height, last))
+            scores = _Scores(self, rows)
+            yield scores.select(least[start - first : rows.stop - first])
+
+    def look_up(self, entity: int) -> Floats:
+        """The probability of one entity given each binding, (bindings,); 1 if facts state it."""
+        found = np.zeros(len(self.bindings))
+        height = max(1, MAX_SCORES // max(self.predictor.entity_count, 1))
+        for start in range(0, len(found), height):
+            rows = slice(start, min(start + height, len(found)))
+            found[rows] = _Scores(self, rows).look_up(entity)
+        binding, stated = self.stated
+        found[binding[stated == entity]] = 1
+        return found
+
+    def to_probabilities(self, binding: Integers, entity: Integers, logs: Floats) -> Floats:
+        """Turn logs of softmax values into probabilities."""
+        elsewhere = ~self.predictor.has_stood(self.bindings.patterns, binding, entity)
+        return self.curve.to_probabilities(logs, self.shift[binding], elsewhere)
+
+
+class _Scores:
+    """The scores of all entities for some bindings, in blocks of entities."""
+
+    def __init__(self, predictions: Predictions, rows: slice) -> None:
+        self.predictions, self.rows = predictions, rows
+        vectors = predictions.vectors[rows]
+        self.unseen = vectors[:, 0].isnan()
+        comparison = predictions.predictor.compare(vectors, predictions.curve.temperature)
+        self.blocks, total = [], LogSum()
+        scratch = vectors.new_empty(len(vectors) * min(COLUMNS, len(comparison.bias)))
+        for start in range(0, len(comparison.bias), COLUMNS):
+            columns = slice(start, min(start + COLUMNS, len(comparison.bias)))
+            block = _compare(comparison, columns)
+            self._mask_stated(block, columns)
+            total.add(block, out=scratch[: block.numel()].view_as(block))
+            self.blocks.append(block)
+        lowest = torch.finfo(vectors.dtype).min
+        self.total = total.total.clamp_min(lowest)[:, None]  # (bindings, 1)
+
+    def select(self, least: Floats) -> Predicted:
+        """The pairs with at least some probability, which may differ by binding."""
+        predictions, rows = self.predictions, self.rows
+        logs = predictions.curve.find_least_logs(least, predictions.shift[rows])
+        limit = self.total[:, 0].double() + torch.from_numpy(logs).to(self.total.device) - 1e-6
+        limit[self.unseen] = torch.inf
+        limit = limit[:, None].to(self.total.dtype)
+        parts = [self._select(block, number, limit) for number, block in enumerate(self.blocks)]
+        binding, entity, logs = (np.concatenate(part) for part in zip(*parts, strict=True))
+        binding += rows.start
+        found = predictions.to_probabilities(binding, entity, logs)
+        return Predicted(binding, entity, found)
+
+    def _select(
+        self, block: Tensor, number: int, limit: Tensor
+    ) -> tuple[Integers, Integers, Floats]:
+        row, column = (block >= limit).nonzero(as_tuple=True)
+        logs = (block[row, column] - self.total[row, 0]).double()
+        return row.cpu().numpy(), column.cpu().numpy() + number * COLUMNS, logs.cpu().numpy()
+
+    def look_up(self, entity: int) -> Floats:
+        """The probability of one entity for each binding."""
+        number, column = divmod(entity, COLUMNS)
+        logs = (self.blocks[number][:, column] - self.total[:, 0]).double().cpu().numpy()
+        binding = np.arange(self.rows.start, self.rows.stop)
+        found = self.predictions.to_probabilities(binding, np.full_like(binding, entity), logs)
+        return np.where(self.unseen.cpu().numpy(), 0.0, found)
+
+    def _mask_stated(self, block: Tensor, columns: slice) -> None:
+        binding, entity = self.predictions.stated
+        first, last = np.searchsorted(binding, (self.rows.start, self.rows.stop))
+        row, column = binding[first:last] - self.rows.start, entity[first:last] - columns.start
+        inside = (column >= 0) & (column < columns.stop - columns.start)
+        if inside.any():
+            block[torch.from_numpy(row[inside]), torch.from_numpy(column[inside])] = -torch.inf
+
+
+def _compare(comparison: Comparison, columns: slice) -> Tensor:
+    return torch.addmm(comparison.bias[columns], comparison.queries, comparison.entities[columns].T)
