@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
 from nqe.model.model import Entities, EntityBlock
 
@@ -26,11 +27,20 @@ class Scorer(nn.Module, ABC):
         """The block of entities whose vectors, minus the centre, are given."""
 
 
+_DEVIATION = 0.2
+"""About the standard deviation of a new model's one-hop vectors, σ(LayerNorm(…))."""
+_LEAST_DEVIATION = 1e-6
+"""The smallest deviation, relative to the largest value, that is more than rounding."""
+_LEAST_VALUE = 1e-20
+"""A vector whose largest value is smaller counts as zero, so that gradients stay finite."""
+
+
 class CentredScorer(Scorer):
-    """τ(q-½)·(x-½) plus a bias for each entity.
+    """τ·s·(q - mean(q)) / deviation(q) · (x-½) plus a bias for each entity, with s = 0.2.
 
     This is q·x without the term that depends on q alone, and with a free parameter in place of
-    the term that depends on x alone.
+    the term that depends on x alone. A conjunction of many parts has small values everywhere;
+    its own deviation makes up for that, so that the bias does not outweigh it.
     """
 
     centre = 0.5
@@ -41,12 +51,19 @@ class CentredScorer(Scorer):
         self.bias = nn.Parameter(torch.zeros(entity_count))
 
     def prepare(self, queries: Tensor) -> Tensor:
-        """τ(q-½)."""
-        return (queries - self.centre) * self.temperature
+        """τ·s·(q - mean(q)) / deviation(q)."""
+        return standardise(queries) * (self.temperature * _DEVIATION)
 
     def make_block(self, vectors: Tensor, entities: Entities) -> EntityBlock:
         """The vectors with the bias of each entity."""
         return EntityBlock(vectors, self.bias if entities is None else self.bias[entities])
+
+
+def standardise(vectors: Tensor) -> Tensor:
+    """Each vector minus its mean, divided by its deviation; a constant vector becomes zero."""
+    # The scale has no influence on the result, so it needs no gradient.
+    scale = vectors.detach().amax(-1, keepdim=True).clamp_min(_LEAST_VALUE)
+    return functional.layer_norm(vectors / scale, vectors.shape[-1:], eps=_LEAST_DEVIATION**2)
 
 
 class DotScorer(Scorer):
