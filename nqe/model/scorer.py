@@ -27,8 +27,8 @@ class Scorer(nn.Module, ABC):
         """The block of entities whose vectors, minus the centre, are given."""
 
 
-_DEVIATION = 0.2
-"""About the standard deviation of a new model's one-hop vectors, σ(LayerNorm(…))."""
+_DEVIATION = 0.05
+"""What is added to the deviation of every vector; one-hop vectors have 0.07 to 0.2 of their own."""
 _LEAST_DEVIATION = 1e-6
 """The smallest deviation, relative to the largest value, that is more than rounding."""
 _LEAST_VALUE = 1e-20
@@ -36,11 +36,12 @@ _LEAST_VALUE = 1e-20
 
 
 class CentredScorer(Scorer):
-    """τ·s·(q - mean(q)) / deviation(q) · (x-½) plus a bias for each entity, with s = 0.2.
+    """τ(c + s·c/deviation(c))·(x-½) plus a bias for each entity; c = q - mean(q), s = 0.05.
 
     This is q·x without the term that depends on q alone, and with a free parameter in place of
-    the term that depends on x alone. A conjunction of many parts has small values everywhere;
-    its own deviation makes up for that, so that the bias does not outweigh it.
+    the term that depends on x alone. A conjunction of many parts has small values everywhere. The
+    part that is divided by the deviation keeps its order and its size, so that the bias does not
+    outweigh it; the other part lets a one-hop vector express how sure it is.
     """
 
     centre = 0.5
@@ -51,8 +52,9 @@ class CentredScorer(Scorer):
         self.bias = nn.Parameter(torch.zeros(entity_count))
 
     def prepare(self, queries: Tensor) -> Tensor:
-        """τ·s·(q - mean(q)) / deviation(q)."""
-        return standardise(queries) * (self.temperature * _DEVIATION)
+        """τ(c + s·c/deviation(c)), with c = q - mean(q)."""
+        centred = queries - queries.mean(-1, keepdim=True)
+        return (centred + _DEVIATION * standardise(queries)) * self.temperature
 
     def make_block(self, vectors: Tensor, entities: Entities) -> EntityBlock:
         """The vectors with the bias of each entity."""

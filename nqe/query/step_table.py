@@ -138,7 +138,7 @@ class StepTable:
         new = ends + np.arange(len(ends))  # the steps And
         parent = shifted.parent
         parent[self.targets] = np.repeat(new, counts)
-        depth = np.maximum.reduceat(self.depth, offsets(np.diff(ends, prepend=0))[:-1]) + 1
+        depth = np.maximum.reduceat(self.depth, np.append(0, ends[:-1])) + 1
         added = {"op": Op.AND, "depth": depth, "parent": -1, "relation": -1, "asked": -1}
         columns = {
             name: np.insert(getattr(shifted, name), ends, added.get(name, 0))
