@@ -145,9 +145,7 @@ class StepTable:
             for name in STEP_COLUMNS
         }
         slot_start = np.insert(self.slot_start, ends, self.slot_start[ends])
-        return replace(
-            shifted, plan_start=np.append(0, new + 1), slot_start=slot_start, **columns
-        )
+        return replace(shifted, plan_start=np.append(0, new + 1), slot_start=slot_start, **columns)
 
     def to_local(self) -> StepTable:
         """The table with step numbers that count within each plan; for storage alone."""

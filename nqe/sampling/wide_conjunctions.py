@@ -41,9 +41,7 @@ class WideConjunctions:
         available = self._queries_of.lengths[entity]
         size = rng.integers(self.least, np.minimum(available, self.most) + 1)
         places = draw_distinct(available, size, rng)
-        parts = self._queries_of.values[
-            np.repeat(self._queries_of.offset[entity], size) + places
-        ]
+        parts = self._queries_of.values[np.repeat(self._queries_of.offset[entity], size) + places]
         return self.conjoin(Ragged(offsets(size), parts))
 
     def conjoin(self, parts: Ragged) -> QueryTable:

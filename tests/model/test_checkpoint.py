@@ -19,7 +19,7 @@ from tampering import sign_again
 
 from nqe.errors import NqeError, StorageError
 from nqe.graph import Dataset, Description, Fact
-from nqe.model import Model, NQEModel, checkpoint, from_pretrained, load, save_pretrained
+from nqe.model import Model, checkpoint, from_pretrained, load, save_pretrained
 from nqe.model.checkpoint import Card
 from nqe.run_folders import RUN, checkpoint_of, run_manifest
 from nqe.settings import RunSettings, to_json
