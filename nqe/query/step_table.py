@@ -139,7 +139,8 @@ class StepTable:
         parent = shifted.parent
         parent[self.targets] = np.repeat(new, counts)
         depth = np.maximum.reduceat(self.depth, np.append(0, ends[:-1])) + 1
-        added = {"op": Op.AND, "depth": depth, "parent": -1, "relation": -1, "asked": -1}
+        added: dict[str, Integers | int] = {"op": Op.AND, "depth": depth, "parent": -1}
+        added |= {"relation": -1, "asked": -1}
         columns = {
             name: np.insert(getattr(shifted, name), ends, added.get(name, 0))
             for name in STEP_COLUMNS

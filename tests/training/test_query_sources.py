@@ -126,8 +126,7 @@ def test_an_epoch_of_a_graph_has_every_closed_query_once_and_a_share_of_open_one
     epoch = [table for table, _ in take(one_hop, one_hop.epoch_batches)]
     closed = [closed_queries(table) for table in epoch]
     plain = [
-        np.flatnonzero(rows & without_any(table))
-        for table, rows in zip(epoch, closed, strict=True)
+        np.flatnonzero(rows & without_any(table)) for table, rows in zip(epoch, closed, strict=True)
     ]
     seen = Counter(
         key for table, rows in zip(epoch, plain, strict=True) for key in keys(table.take(rows))
