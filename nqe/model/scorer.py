@@ -36,12 +36,13 @@ _LEAST_VALUE = 1e-20
 
 
 class CentredScorer(Scorer):
-    """τ(c + s·c/deviation(c))·(x-½) plus a bias for each entity; c = q - mean(q), s = 0.05.
+    """τ(c + s·c/deviation(c) + o)·(x-½) plus a bias for each entity; c = q - mean(q), s = 0.05.
 
     This is q·x without the term that depends on q alone, and with a free parameter in place of
     the term that depends on x alone. A conjunction of many parts has small values everywhere. The
     part that is divided by the deviation keeps its order and its size, so that the bias does not
-    outweigh it; the other part lets a one-hop vector express how sure it is.
+    outweigh it; the other part lets a one-hop vector express how sure it is. The learnt number o
+    is the same for all queries, and tells frequent entities from rare ones, as the bias does.
     """
 
     centre = 0.5
@@ -49,12 +50,13 @@ class CentredScorer(Scorer):
     def __init__(self, entity_count: int, temperature: float) -> None:
         super().__init__()
         self.temperature = nn.Parameter(torch.tensor(temperature))
+        self.offset = nn.Parameter(torch.tensor(0.0))
         self.bias = nn.Parameter(torch.zeros(entity_count))
 
     def prepare(self, queries: Tensor) -> Tensor:
-        """τ(c + s·c/deviation(c)), with c = q - mean(q)."""
+        """τ(c + s·c/deviation(c) + o), with c = q - mean(q)."""
         centred = queries - queries.mean(-1, keepdim=True)
-        return (centred + _DEVIATION * standardise(queries)) * self.temperature
+        return (centred + _DEVIATION * standardise(queries) + self.offset) * self.temperature
 
     def make_block(self, vectors: Tensor, entities: Entities) -> EntityBlock:
         """The vectors with the bias of each entity."""

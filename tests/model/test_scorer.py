@@ -40,7 +40,8 @@ def test_the_centred_score_adds_to_the_deviation_of_the_query_and_a_bias_per_ent
     model = small_model(score="centred")
     table = fuzzy(model.entities.weights, model.settings.steepness)
     centred = QUERIES - QUERIES.mean(-1, keepdim=True)
-    product = (centred + 0.05 * slow_standardise(QUERIES)) @ (table - 0.5).T
+    transformed = centred + 0.05 * slow_standardise(QUERIES) + model.scorer.offset
+    product = transformed @ (table - 0.5).T
     expected = model.scorer.temperature * product + model.scorer.bias
     torch.testing.assert_close(scores(model), expected.detach(), rtol=1e-4, atol=1e-4)
 
@@ -48,6 +49,7 @@ def test_the_centred_score_adds_to_the_deviation_of_the_query_and_a_bias_per_ent
 def test_without_biases_the_centred_score_ranks_as_the_dot_score_of_centred_entities() -> None:
     model = small_model(score="centred")
     torch.nn.init.zeros_(model.scorer.bias)
+    torch.nn.init.zeros_(model.scorer.offset)
     table = fuzzy(model.entities.weights, model.settings.steepness).detach()
     product = QUERIES @ (table - table.mean(-1, keepdim=True)).T
     assert torch.equal(scores(model).argsort(), product.argsort())
@@ -66,6 +68,7 @@ def test_a_conjunction_of_many_parts_keeps_the_order_and_the_size_of_its_scores(
 @pytest.mark.parametrize("value", [0.0, 1e-30, 0.3, 1.0])
 def test_a_constant_vector_has_finite_gradients_and_only_the_biases_as_scores(value: float) -> None:
     model = small_model(score="centred")
+    torch.nn.init.zeros_(model.scorer.offset)
     queries = torch.full((1, 8), value, requires_grad=True)
     found = model.score(queries, model.entity_block())
     torch.testing.assert_close(found[0], model.scorer.bias, atol=0.2, rtol=0)
