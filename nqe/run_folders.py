@@ -17,8 +17,6 @@ from nqe.files import raise_storage_errors
 from nqe.folders import MANIFEST, FolderKind
 from nqe.locks import hold_lock
 
-BEFORE_KINDS = 2
-"""The version of checkpoints that do not name a kind of model: all of them are NQE models."""
 WEIGHTS, TENSORS = "model.safetensors", "training.safetensors"
 STATE, CARD = "state.json", "README.md"
 VOCABULARY = "vocabulary"
@@ -35,7 +33,7 @@ def _make_entries(required: _Entries, *optional: str) -> _Entries:
 
 CHECKPOINT = FolderKind(
     "nqe-checkpoint",
-    4,
+    5,
     "checkpoint",
     "nqe train",
     "train the model again",
@@ -45,7 +43,6 @@ CHECKPOINT = FolderKind(
     ),
     _make_entries({"model": (dict,), "entity_count": (int,), "relation_count": (int,)}, "run"),
     "config.json",
-    older_versions=(BEFORE_KINDS, 3),
     for_people=(CARD,),
 )
 RUN = FolderKind(

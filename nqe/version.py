@@ -5,6 +5,6 @@ VERSION = "0.1.0"
 # Raise a number by one when that part computes something else from the same data, settings and
 # seed. Caches compare them, so that a benchmark does not reuse what an older version made.
 SAMPLER_VERSION = 1
-MODEL_VERSION = 1
-TRAINER_VERSION = 1
+MODEL_VERSION = 2
+TRAINER_VERSION = 2
 EVALUATION_VERSION = 1

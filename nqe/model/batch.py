@@ -16,8 +16,10 @@ from nqe.model.edge_kinds import edge_kinds
 from nqe.query.plan import Op
 from nqe.query.step_table import StepTable
 
-MASKS = 2
-"""The number of mask vectors, which come first among the sources: for open and closed atoms."""
+MASKS = 3
+"""The number of mask vectors, which come first among the sources: open, closed and ANY."""
+ANY = 2
+"""The mask in a slot that may hold any entity; 0 and 1 ask for a slot of open and closed atoms."""
 LEAST_FACTS = 64
 """The number of facts of one arity from which they form a group of their own."""
 MOST_PADDING = 8
@@ -66,8 +68,6 @@ class Level:
 
     projections: Projections | None
     connectives: tuple[Connectives, ...]
-    any_count: int
-    """The number of steps Any."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,8 +138,8 @@ class _Reader:
         in_slot = np.zeros(len(table.kind), dtype=np.int64)
         in_slot[known] = MASKS + anchor_index
         in_slot[free] = table.closed[table.step_of_slot[free]]
-        no_results = np.full(table.step_count, -1, dtype=np.int64)
-        return cls(table, anchors, in_slot, _Sources(no_results, MASKS + len(anchors)))
+        results = np.where(table.op == Op.ANY, ANY, -1)
+        return cls(table, anchors, in_slot, _Sources(results, MASKS + len(anchors)))
 
     def level(self, depth: int) -> Level:
         """The steps of one depth; all lower levels must have been read."""
@@ -149,9 +149,7 @@ class _Reader:
         connectives = [
             group for kind in _CONNECTIVES for group in self._connectives(kind, steps[op == kind])
         ]
-        any_steps = steps[op == Op.ANY]
-        self.sources.add(any_steps)
-        return Level(projections, tuple(connectives), len(any_steps))
+        return Level(projections, tuple(connectives))
 
     def _connectives(self, op: Op, steps: Integers) -> list[Connectives]:
         """The steps of one connective, grouped by their number of inputs."""

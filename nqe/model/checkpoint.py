@@ -26,7 +26,6 @@ from nqe.model.devices import choose_device
 from nqe.model.model import Model
 from nqe.model.model_kinds import new_model
 from nqe.run_folders import (
-    BEFORE_KINDS,
     CARD,
     CHECKPOINT,
     VOCABULARY,
@@ -153,8 +152,6 @@ def load(path: str | Path, device: str = "auto") -> Model:
 
 def _model_settings(config: Mapping[str, Any], where: str) -> ModelSettings:
     given = config["model"]
-    if config["version"] == BEFORE_KINDS and isinstance(given, Mapping):
-        given = {"kind": "nqe", **given}
     try:
         return build_run_settings({"model": given}, where).model
     except NqeError as error:

@@ -92,8 +92,6 @@ class NQEModel(Model):
             relations = self.relations(level.projections.relations)
             results.append(self.encoder(entities, relations, level.projections))
         results += [self._connect(steps, sources) for steps in level.connectives]
-        if level.any_count:
-            results.append(sources.new_ones(level.any_count, sources.shape[1]))
         return results
 
     def _connect(self, steps: Connectives, sources: Tensor) -> Tensor:

@@ -131,6 +131,23 @@ class StepTable:
         taken = StepTable(start, slot_start=offsets(slot_counts), **columns)
         return taken._shift(start[:-1] - first)
 
+    def conjoin(self, counts: Integers) -> StepTable:
+        """One plan per count: the And of that many plans, which follow one another."""
+        ends = self.plan_start[np.cumsum(counts)]
+        shifted = self._shift(np.repeat(np.arange(len(counts)), counts))
+        new = ends + np.arange(len(ends))  # the steps And
+        parent = shifted.parent
+        parent[self.targets] = np.repeat(new, counts)
+        depth = np.maximum.reduceat(self.depth, np.append(0, ends[:-1])) + 1
+        added: dict[str, Integers | int] = {"op": Op.AND, "depth": depth, "parent": -1}
+        added |= {"relation": -1, "asked": -1}
+        columns = {
+            name: np.insert(getattr(shifted, name), ends, added.get(name, 0))
+            for name in STEP_COLUMNS
+        }
+        slot_start = np.insert(self.slot_start, ends, self.slot_start[ends])
+        return replace(shifted, plan_start=np.append(0, new + 1), slot_start=slot_start, **columns)
+
     def to_local(self) -> StepTable:
         """The table with step numbers that count within each plan; for storage alone."""
         return self._shift(-self.plan_start[:-1])

@@ -16,6 +16,8 @@ from nqe.sampling.query_table import QueryTable
 from nqe.sampling.query_table import concatenate as concatenate_tables
 
 NAME = "1p"
+MAX_ANY_ANSWERS = 1_000
+"""The most answers of a training query with Any."""
 
 
 def make_closed_queries(facts: Facts) -> QueryTable:
@@ -45,6 +47,45 @@ def draw_open_queries(graph: Graph, count: int, rng: np.random.Generator) -> Que
     found = graph.match_many(rows.patterns(closed=False))
     answers = np.bincount(found.answer_pattern, minlength=count)
     return rows.table(Ragged(offsets(answers), found.answer), None, closed=False)
+
+
+def replace_by_any(table: QueryTable, graph: Graph, rng: np.random.Generator) -> QueryTable:
+    """Return one-hop queries with Any in place of one random entity, and with all its answers.
+
+    A query that would have more than `MAX_ANY_ANSWERS` answers stays as it is.
+    """
+    first, group = _group_without_qualifiers(table.plans)
+    patterns = _free_one_slot(table.plans.take(first), rng)
+    found = graph.match_many(patterns)
+    answers = Ragged.group(found.answer, found.answer_pattern, len(first))
+    few = answers.lengths[group] <= MAX_ANY_ANSWERS
+    names = (NAME,) * len(first)
+    changed = QueryTable.of(names, StepTable.of_patterns(patterns), answers, missing=1)
+    return concatenate_tables([changed.take(group[few]), table.take(np.flatnonzero(~few))])
+
+
+def _group_without_qualifiers(plans: StepTable) -> tuple[Integers, Integers]:
+    """Return the first one-hop plan of each group, and the group of each plan.
+
+    Without qualifiers, plans that differ in their entity alone are equal when Any replaces it.
+    Such a query looks at all facts of a relation, so it should be matched only once.
+    """
+    bare = np.diff(plans.slot_start) == FIRST_QUALIFIER
+    same = (plans.relation * 2 + plans.closed) * 2 + plans.asked
+    key = np.where(bare, same, -1 - np.arange(len(plans)))
+    _, first, group = np.unique(key, return_index=True, return_inverse=True)
+    return first, group
+
+
+def _free_one_slot(plans: StepTable, rng: np.random.Generator) -> Patterns:
+    """Return the patterns of one-hop plans, each with one more free slot than the asked one."""
+    place = rng.integers(np.diff(plans.slot_start) - 1)
+    place += place >= plans.asked
+    filler = plans.filler.copy()
+    filler[plans.slot_start[:-1] + place] = -1
+    return Patterns.without_sets(
+        plans.relation, plans.closed, plans.asked, plans.slot_start, plans.attribute, filler
+    )
 
 
 def _drop_qualifiers(facts: Facts, rng: np.random.Generator) -> Facts:

@@ -19,15 +19,20 @@ from nqe.query.plan import Op
 from nqe.query.shapes import SHAPES, parse_shape
 from nqe.sampling import load_queries
 from nqe.sampling.one_hop import NAME as ONE_HOP
-from nqe.sampling.one_hop import draw_open_queries, make_closed_queries
+from nqe.sampling.one_hop import draw_open_queries, make_closed_queries, replace_by_any
 from nqe.sampling.query_stream import QueryStream, open_query_stream
-from nqe.sampling.query_table import QueryTable, concatenate
+from nqe.sampling.query_table import QueryTable, concatenate, empty
+from nqe.sampling.wide_conjunctions import WideConjunctions
 from nqe.settings import SamplingSettings, TrainSettings
 
 # Keys of the random generators; gradients.py uses 3 and 4.
-_ORDER, _OPEN, _SHAPE, _REPETITIONS = (0, 1, 2, 5)
+_ORDER, _OPEN, _SHAPE, _REPETITIONS, _WIDE, _ANY = (0, 1, 2, 5, 6, 7)
 _MAX_OPEN = 9
 """An epoch has at most this many open queries for each closed one."""
+_WIDE_SHARE = 0.0175
+"""The share of wide conjunctions in a batch that has conjunctions."""
+_ANY_SHARE = 0.05
+"""The share of one-hop queries in which Any replaces an entity."""
 
 
 @dataclass(frozen=True)
@@ -97,13 +102,17 @@ class TableSource:
 
 @dataclass(frozen=True, eq=False)
 class GraphSource:
-    """One-hop queries about every slot of every fact in epochs, and sampled queries of others."""
+    """One-hop queries about every slot of every fact in epochs, and sampled queries of others.
+
+    If the shapes include conjunctions, some queries of each batch are wide conjunctions.
+    """
 
     graph: Graph
     closed: QueryTable
     stream: QueryStream
     shapes: tuple[str, ...]
     settings: TrainSettings
+    wide: WideConjunctions | None = None
 
     @property
     def epoch_batches(self) -> int:
@@ -156,6 +165,7 @@ class GraphSource:
         table = draw_open_queries(self.graph, self._open_count, rng)
         if self._closed_count:
             table = concatenate([self._draw_closed(epoch), table])
+        table = self._replace_some(table, epoch)
         order = np.random.default_rng((self.settings.seed, epoch, _ORDER))
         return table.take(order.permutation(len(table)))
 
@@ -170,6 +180,14 @@ class GraphSource:
         drawn = np.searchsorted(ends, rng.random() + np.arange(len(rows)), side="right")
         return self.closed.take(rows[np.minimum(drawn, len(rows) - 1)])
 
+    def _replace_some(self, table: QueryTable, epoch: int) -> QueryTable:
+        """Replace an entity by Any in some of the one-hop queries of an epoch."""
+        rng = np.random.default_rng((self.settings.seed, epoch, _ANY))
+        rows = rng.permutation(len(table))
+        count = round(len(table) * _ANY_SHARE)
+        changed = replace_by_any(table.take(rows[:count]), self.graph, rng)
+        return concatenate([table.take(rows[count:]), changed])
+
     def _mix(self, one_hop: QueryTable, epoch: int, number: int) -> QueryTable:
         """Return a batch of one-hop queries and of equal parts of the other shapes."""
         first = number * self._one_hop
@@ -179,13 +197,22 @@ class GraphSource:
             return one_hop.take(rows)
         if self.settings.batching == "by-shape":
             return self._take_one_shape(one_hop, epoch, number)
-        counts = _divide_evenly(rest, len(self._others), epoch * self.epoch_batches + number)
+        wide = self._draw_wide(rest, epoch, number)
+        turn = epoch * self.epoch_batches + number
+        counts = _divide_evenly(rest - len(wide), len(self._others), turn)
         others = [
             self.stream.take(shape, count)
             for shape, count in zip(self._others, counts, strict=True)
             if count
         ]
-        return concatenate([one_hop.take(rows), *others])
+        return concatenate([one_hop.take(rows), *others, wide])
+
+    def _draw_wide(self, most: int, epoch: int, number: int) -> QueryTable:
+        """Draw the wide conjunctions of a batch; none if there is nothing to draw them from."""
+        rng = np.random.default_rng((self.settings.seed, epoch, number, _WIDE))
+        # A small batch has one with the probability that gives the share on average.
+        count = int(self.settings.batch * _WIDE_SHARE + rng.random())
+        return self.wide.draw(min(count, most), rng) if self.wide else empty()
 
     def _take_one_shape(self, one_hop: QueryTable, epoch: int, number: int) -> QueryTable:
         """Return a batch of a single shape, drawn by the shares of the shapes."""
@@ -271,7 +298,14 @@ def open_graph_source(
     )
     closed = make_closed_queries(graph.facts)
     with open_query_stream(dataset, sampling, settings.workers, position.streams) as stream:
-        yield GraphSource(graph, closed, stream, tuple(shapes), settings)
+        wide = WideConjunctions(closed) if _want_wide(shapes, settings) else None
+        yield GraphSource(graph, closed, stream, tuple(shapes), settings, wide)
+
+
+def _want_wide(shapes: Sequence[str], settings: TrainSettings) -> bool:
+    """Whether to train on wide conjunctions, whose parts are closed queries."""
+    words = {one.word for shape in shapes for one in parse_shape(shape).walk()}
+    return "And" in words and settings.open_share < 1
 
 
 def _choose_match(open_share: float) -> str:

@@ -37,6 +37,7 @@ COMMANDS = {
     "hostile.py": [],
     "hybrid_quality.py": ["--count", "2"],
     "one_hop_quality.py": ["main"],
+    "wide_conjunctions.py": ["--count", "20"],
 }
 
 

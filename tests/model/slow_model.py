@@ -37,7 +37,7 @@ def _step(model: NQEModel, step: Step, inputs: list[Tensor]) -> Tensor:
         case Op.NOT:
             return inputs[0] if model.settings.logic == "mean" else 1 - inputs[0]
         case _:
-            return torch.ones_like(model.masks.weights[0])
+            return fuzzy(model.masks.weights[2], model.settings.steepness)
 
 
 def _product(inputs: list[Tensor]) -> Tensor:

@@ -13,7 +13,8 @@ from slow_model import slow_results
 from small_models import HETEROGENEITIES, LOGIC_NAMES, small_model
 
 from nqe.model import NQEModel
-from nqe.query.plan import Op, Plan, Step
+from nqe.model.batch import ANY
+from nqe.query.plan import Op, Plan, PlanBuilder, Step
 from nqe.query.step_table import StepTable
 
 MODELS = {
@@ -60,6 +61,26 @@ def test_facts_of_all_lengths_can_share_a_batch(kind: str) -> None:
         together = model.encode(StepTable.of(plans))
         alone = torch.cat([model.encode(StepTable.of([plan])) for plan in plans])
     torch.testing.assert_close(together, alone, **NEAR)
+
+
+def with_any() -> Plan:
+    """An atom with Any in the slot that is not asked for."""
+    builder = PlanBuilder()
+    anything = builder.add_connective(Op.ANY, "y", ())
+    builder.add_projection("x", 0, (), (None, None), 0, True, ((1, anything),))
+    return builder.finish()
+
+
+@by_heterogeneity
+def test_any_is_a_vector_of_its_own_that_is_trained(kind: str) -> None:
+    model = small_model(heterogeneity=kind)
+    vectors = model.encode_steps(StepTable.of([with_any()]))
+    # The LayerNorm of the inputs removes a constant, so all ones would be all zeros.
+    assert float(vectors[0].detach().std()) > 0.01
+    vectors[1].square().sum().backward()
+    gradient = model.masks.weights.grad
+    assert gradient is not None
+    assert float(gradient[ANY].abs().sum()) > 0
 
 
 @st.composite

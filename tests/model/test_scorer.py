@@ -10,6 +10,7 @@ from small_models import ENTITY_COUNT, small_model
 from torch import Tensor
 
 from nqe.model import Model, NQEModel
+from nqe.model.scorer import standardise
 from nqe.query.step_table import StepTable
 from nqe.settings import ModelSettings
 
@@ -28,24 +29,63 @@ def test_the_dot_score_is_the_product_with_the_entity_table() -> None:
     torch.testing.assert_close(scores(model), (QUERIES @ table.T).detach())
 
 
-def test_the_centred_score_subtracts_a_half_and_adds_a_bias_per_entity() -> None:
+def slow_standardise(vectors: Tensor) -> Tensor:
+    """Standardise vectors in double precision, by the definition."""
+    exact = vectors.detach().double()
+    centred = exact - exact.mean(-1, keepdim=True)
+    return (centred / centred.square().mean(-1, keepdim=True).sqrt()).float()
+
+
+def test_the_centred_score_adds_to_the_deviation_of_the_query_and_a_bias_per_entity() -> None:
     model = small_model(score="centred")
     table = fuzzy(model.entities.weights, model.settings.steepness)
-    product = (QUERIES - 0.5) @ (table - 0.5).T
+    centred = QUERIES - QUERIES.mean(-1, keepdim=True)
+    transformed = centred + 0.05 * slow_standardise(QUERIES) + model.scorer.offset
+    product = transformed @ (table - 0.5).T
     expected = model.scorer.temperature * product + model.scorer.bias
-    torch.testing.assert_close(scores(model), expected.detach())
+    torch.testing.assert_close(scores(model), expected.detach(), rtol=1e-4, atol=1e-4)
 
 
-def test_the_scores_differ_by_one_term_per_query_and_one_term_per_entity() -> None:
-    dot, centred = small_model(score="dot"), small_model(score="centred")
-    temperature = float(centred.scorer.temperature.detach())
-    difference = scores(centred) / temperature - scores(dot)
-    table = fuzzy(dot.entities.weights, dot.settings.steepness).detach()
-    of_query = difference - difference[:, :1]
-    torch.testing.assert_close(of_query, of_query[:1].expand_as(of_query), atol=1e-5, rtol=0)
-    of_entity = centred.scorer.bias.detach() / temperature - table.sum(1) / 2
-    expected = of_entity + 8 / 4 - QUERIES.sum(1, keepdim=True) / 2
-    torch.testing.assert_close(difference, expected, atol=1e-5, rtol=0)
+def test_without_biases_the_centred_score_ranks_as_the_dot_score_of_centred_entities() -> None:
+    model = small_model(score="centred")
+    torch.nn.init.zeros_(model.scorer.bias)
+    torch.nn.init.zeros_(model.scorer.offset)
+    table = fuzzy(model.entities.weights, model.settings.steepness).detach()
+    product = QUERIES @ (table - table.mean(-1, keepdim=True)).T
+    assert torch.equal(scores(model).argsort(), product.argsort())
+
+
+@pytest.mark.parametrize("parts", [1, 2, 4, 16, 64])
+def test_a_conjunction_of_many_parts_keeps_the_order_and_the_size_of_its_scores(parts: int) -> None:
+    generator = torch.Generator().manual_seed(parts)
+    vectors = torch.sigmoid(torch.randn(parts, 50, 200, generator=generator))
+    product = vectors.prod(0)
+    exact = slow_standardise(vectors.double().prod(0))
+    torch.testing.assert_close(standardise(product), exact, rtol=1e-3, atol=1e-3)
+    assert float(exact.std()) == pytest.approx(1, abs=0.01)
+
+
+@pytest.mark.parametrize("value", [0.0, 1e-30, 0.3, 1.0])
+def test_a_constant_vector_has_finite_gradients_and_only_the_biases_as_scores(value: float) -> None:
+    model = small_model(score="centred")
+    torch.nn.init.zeros_(model.scorer.offset)
+    queries = torch.full((1, 8), value, requires_grad=True)
+    found = model.score(queries, model.entity_block())
+    torch.testing.assert_close(found[0], model.scorer.bias, atol=0.2, rtol=0)
+    found.square().sum().backward()
+    assert queries.grad is not None
+    assert bool(queries.grad.isfinite().all())
+
+
+def test_a_wide_conjunction_has_gradients_of_the_size_of_others() -> None:
+    sizes = []
+    for parts in (2, 16):
+        weights = torch.randn(parts, 1, 200, generator=torch.Generator().manual_seed(parts))
+        weights.requires_grad_()
+        standardise(torch.sigmoid(weights).prod(0))[0, :20].sum().backward()
+        assert weights.grad is not None
+        sizes.append(float(weights.grad.abs().max()))
+    assert 0.1 < sizes[0] / sizes[1] < 10
 
 
 def test_the_temperature_in_the_settings_is_the_initial_value() -> None:

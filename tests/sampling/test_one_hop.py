@@ -14,9 +14,16 @@ from strategies import small_facts, small_graphs
 from nqe.graph import Dataset, Fact, Graph, Pattern
 from nqe.graph.fact_columns import Facts
 from nqe.model import new_model
+from nqe.query.exact import execute
 from nqe.query.plan import Op, Plan
-from nqe.sampling.one_hop import draw_open_queries, make_closed_queries, make_link_queries
-from nqe.sampling.query_table import QueryTable
+from nqe.sampling import one_hop
+from nqe.sampling.one_hop import (
+    draw_open_queries,
+    make_closed_queries,
+    make_link_queries,
+    replace_by_any,
+)
+from nqe.sampling.query_table import QueryTable, concatenate
 from nqe.settings import ModelSettings
 
 Key = tuple[object, ...]
@@ -140,6 +147,29 @@ def test_the_same_seed_draws_the_same_open_queries() -> None:
     )
     assert first.plans == second.plans
     assert first.plans != other.plans
+
+
+@given(graph=graphs, seed=st.integers(0, 9))
+def test_queries_with_any_have_the_answers_of_the_exact_engine(graph: Graph, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    plain = concatenate([make_closed_queries(graph.facts), draw_open_queries(graph, 12, rng)])
+    table = replace_by_any(plain, graph, rng)
+    assert len(table) == len(plain)
+    for row in range(len(table)):
+        anything, step = table.plans.plan(row).steps
+        assert anything.op == Op.ANY
+        assert step.filled != (step.asked,)
+        assert execute(table.plans.plan(row), graph).answers.tolist() == table.easy[row].tolist()
+
+
+def test_a_query_that_would_have_too_many_answers_with_any_stays_as_it_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(one_hop, "MAX_ANY_ANSWERS", 1)
+    graph = Graph.of([Fact("a", "r", "b"), Fact("c", "r", "d"), Fact("a", "s", "b")])
+    table = replace_by_any(make_closed_queries(graph.facts), graph, np.random.default_rng(0))
+    assert sorted(table.plans.step_counts.tolist()) == [1, 1, 1, 1, 2, 2]
+    assert set(table.easy.lengths.tolist()) == {1}
 
 
 splits = st.tuples(

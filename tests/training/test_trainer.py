@@ -44,7 +44,7 @@ def queries(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_a_rule_is_learnt(tmp_path: Path) -> None:
     recorder = StatusRecorder()
-    chosen = settings({"width": 32}, steps=400, evaluate_steps=200, batch=64, loss="full")
+    chosen = settings({"width": 32}, steps=800, evaluate_steps=800, batch=64, loss="full")
     trained = fit_weights(DATASET, tmp_path / "run", settings=chosen, on_step=recorder.update)
     assert np.mean(recorder.losses[-20:]) < np.mean(recorder.losses[:20]) - 1
     queries = choose_validation_queries(DATASET, None, chosen.train)
