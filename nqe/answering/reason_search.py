@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import assert_never
 
 import numpy as np
@@ -38,7 +39,9 @@ class ReasonSearch:
                 return self._find_projection(number, step, entity)
             case Op.OR:
                 best = max(step.inputs, key=lambda one: self._probability(one, entity))
-                return self._find_connective(number, step, entity, (best,))
+                reason = self._find_connective(number, step, entity, (best,))
+                alone = self._probability(best, entity)
+                return replace(reason, ways=len(step.inputs), alone=alone)
             case Op.AND | Op.NOT | Op.ANY:
                 return self._find_connective(number, step, entity, step.inputs)
             case _:
@@ -60,7 +63,8 @@ class ReasonSearch:
         probabilities = BindingProbabilities.of(bindings, self.run.predictor, self.run.curve)
         alone = probabilities.column(entity).cpu()  # (bindings,)
         pairs = torch.stack((torch.from_numpy(bindings.weight), alone), 1)[..., None]
-        best = int(self.run.norm.conjoin(pairs)[:, 0].argmax())
+        chains = self.run.norm.conjoin(pairs)[:, 0]  # (bindings,)
+        best = int(chains.argmax())
         bound = _read_slots(bindings, best)
         row = self._find_fact(step, bound, entity)
         parts = tuple(
@@ -68,11 +72,22 @@ class ReasonSearch:
             for place, one in zip(step.filled, step.inputs, strict=True)
             if bound[place] >= 0
         )
-        atom = describe_step(self.plan, number, self.graph.vocabulary, entity)
+        named = {place: bound[place] for place in step.filled if bound[place] >= 0}
+        atom = describe_step(self.plan, number, self.graph.vocabulary, entity, named)
         own = 1.0 if row is not None else float(alone[best])
         probability = self._probability(number, entity)
         return Reason(
-            self.graph, step.op, step.variable, entity, probability, own, atom, row, parts=parts
+            self.graph,
+            step.op,
+            step.variable,
+            entity,
+            probability,
+            own,
+            atom,
+            row,
+            parts=parts,
+            ways=max(1, int((chains >= self.run.options.least).sum())),
+            alone=min(float(chains[best]), probability),
         )
 
     def _find_fact(self, step: Step, bound: list[int], entity: int) -> int | None:

@@ -14,7 +14,7 @@ from torch import Tensor
 from nqe.answering.answerer import Answerer
 from nqe.answering.answers import Answer
 from nqe.answering.calibration import MAX_PREDICTED
-from nqe.answering.top_k import restrict, select_likeliest
+from nqe.answering.top_k import find_rank, restrict, select_likeliest
 from nqe.errors import QueryError
 from nqe.graph.entity_set import EntitySet
 from nqe.graph.pattern import OBJECT, SUBJECT
@@ -178,7 +178,7 @@ def _score_slot(
     return SlotScore(
         name_slot(result.plan.target, place, names),
         answerer.make_answer(entity, float(row[entity]), entity in stated),
-        int((row > row[entity]).sum()) + 1,
+        find_rank(row, entity),
         alternatives[:top],
     )
 
