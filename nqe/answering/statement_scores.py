@@ -17,6 +17,7 @@ from nqe.answering.calibration import MAX_PREDICTED
 from nqe.answering.top_k import find_rank, restrict, select_likeliest
 from nqe.errors import QueryError
 from nqe.graph.entity_set import EntitySet
+from nqe.graph.graph import Graph
 from nqe.graph.pattern import OBJECT, SUBJECT
 from nqe.query.binder import bind
 from nqe.query.exact import execute_many
@@ -133,14 +134,15 @@ def suggest(
 
     The entity is the subject or the object. Each statement is scored from both ends, because
     some entity is always the most likely other end, even of an unlikely relation. `among`
-    restricts the other ends.
+    restricts the other ends. What the facts show about relations is held: an attribute is not
+    suggested as a main relation, a relation that takes one value does not get a second one, and
+    both ends are like the entities that stand there; a relation that is named may be new to the
+    entity.
     """
     names = answerer.graph.vocabulary
     number = names.entities.to_number(entity)
-    relations: Sequence[int] = range(len(names.relations))
-    if relation is not None:
-        relations = [names.relations.resolve(relation)]
-    asked = list(product(relations, (OBJECT, SUBJECT)))
+    chosen = None if relation is None else names.relations.resolve(relation)
+    asked = list(_choose_asked(answerer.graph, number, chosen))
     found = _find_lacking(answerer, number, asked, among, CANDIDATES * top)
     best = nlargest(CANDIDATES * top, found)
     back = [_plan_one_hop(relation, other, 1 - slot) for _, relation, slot, other in best]
@@ -219,6 +221,32 @@ def _plan_one_hop(relation: int, entity: int, asked: int) -> Plan:
     return builder.finish()
 
 
+def _choose_asked(graph: Graph, entity: int, relation: int | None) -> Iterator[tuple[int, int]]:
+    """Yield the relations and slots to ask for, with the entity at the other end."""
+    relations = range(graph.relation_count) if relation is None else [relation]
+    profile = graph.relation_profile
+    fitting = profile.find_fitting_places(entity)
+    for number, slot in product(relations, (OBJECT, SUBJECT)):
+        if len(graph) and not profile.is_main(number):
+            continue
+        if len(graph) and relation is None and not fitting[number, 1 - slot]:
+            continue
+        if profile.takes_one(number, slot) and entity in profile.standing(number, 1 - slot):
+            continue
+        yield number, slot
+
+
+def _choose_ends(graph: Graph, relation: int, slot: int, among: EntitySet | None) -> EntitySet:
+    """The entities that may be suggested for a slot of a relation."""
+    profile, allowed = graph.relation_profile, among or EntitySet.everything()
+    if not len(graph):
+        return allowed
+    allowed = allowed & profile.find_fitting_entities(relation, slot)
+    if profile.takes_one(relation, 1 - slot):
+        allowed = allowed & profile.standing(relation, slot).complement()
+    return allowed
+
+
 def _find_lacking(
     answerer: Answerer,
     entity: int,
@@ -234,7 +262,8 @@ def _find_lacking(
         lacking = row.masked_fill(row >= 1, 0)
         if slot == SUBJECT:
             lacking[entity] = 0  # A statement about itself is found with the entity as subject.
-        for other, probability in select_likeliest(restrict(lacking, among), count):
+        allowed = _choose_ends(answerer.graph, relation, slot, among)
+        for other, probability in select_likeliest(restrict(lacking, allowed), count):
             yield probability, relation, slot, other
 
 

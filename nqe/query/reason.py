@@ -156,7 +156,6 @@ class Reason:
             case _:
                 assert_never(self.op)
 
-
     def _show_own(self) -> str:
         """The probability of a predicted atom, unless it is the same as another on its line."""
         shown = show_probability(self.own)
