@@ -136,8 +136,8 @@ def suggest(
     some entity is always the most likely other end, even of an unlikely relation. `among`
     restricts the other ends. What the facts show about relations is held: an attribute is not
     suggested as a main relation, a relation that takes one value does not get a second one, and
-    both ends are like the entities that stand there; a relation that is named may be new to the
-    entity.
+    both ends are like the entities that stand there. Only a relation that is named may be new to
+    the entity.
     """
     names = answerer.graph.vocabulary
     number = names.entities.to_number(entity)
@@ -226,10 +226,12 @@ def _choose_asked(graph: Graph, entity: int, relation: int | None) -> Iterator[t
     relations = range(graph.relation_count) if relation is None else [relation]
     profile = graph.relation_profile
     fitting = profile.find_fitting_places(entity)
+    if not len(graph):
+        fitting[:] = True
+    elif relation is not None and profile.is_main(relation) and not fitting[relation].any():
+        fitting[relation] = True  # It was named, so it may be new to the entity.
     for number, slot in product(relations, (OBJECT, SUBJECT)):
-        if len(graph) and not profile.is_main(number):
-            continue
-        if len(graph) and relation is None and not fitting[number, 1 - slot]:
+        if not fitting[number, 1 - slot]:
             continue
         if profile.takes_one(number, slot) and entity in profile.standing(number, 1 - slot):
             continue

@@ -26,7 +26,7 @@ def describe_totals(answers: Answers, request: Request) -> str:
     """
     kept, left_out = _choose_kinds(answers, request)
     total = sum(kind.count or 0 for kind in kept)
-    if not (total or len(answers) or any(kind.count for kind in left_out)):
+    if not kept or not (total or len(answers) or any(kind.count for kind in left_out)):
         return ""
     prefix = f"{total:,} in all: " if len(kept) > 1 and all(kind.count for kind in kept) else ""
     others = "".join(f" ({kind} left out)" for kind in left_out if kind.count)

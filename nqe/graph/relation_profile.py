@@ -20,7 +20,7 @@ from nqe.graph.ragged import Ragged
 Floats = npt.NDArray[np.float64]
 SINGLE = 0.95
 """A slot takes one value if this share of the entities at the other end has exactly one."""
-AKIN = 0.2
+AKIN = 0.25
 """An entity fits a place if it shares this many of its places with those that stand there.
 
 It is a share of the entity's places, or of the places that those there have on average if these

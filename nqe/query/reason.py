@@ -123,7 +123,8 @@ class Reason:
     @property
     def _shown_parts(self) -> tuple[Reason, ...]:
         """The parts that get lines of their own; a negated atom is described on its line."""
-        return () if self.op == Op.NOT and self.parts[0]._is_leaf else self.parts
+        on_line = self.op == Op.NOT and all(part._is_leaf for part in self.parts)
+        return () if on_line else self.parts
 
     def _lines(self, indent: str, *, certain: bool, above: Reason | None = None) -> Iterator[str]:
         """The lines of the reason; `above` is the one that it is a part of."""
