@@ -139,7 +139,9 @@ class Answers:
         if self.count is not None:
             data["count"] = self.count
         data["listed"] = len(self.answers)
-        data["stated_count"], data["likely_count"] = self.stated_count, self.likely_count
+        data["stated_count"] = self.stated_count
+        if self.likely_count is not None:
+            data["likely_count"] = self.likely_count
         data["answers"] = [self._answer_to_json(answer, proofs) for answer in self.answers]
         if self.unless:
             data["unless"] = list(self.unless)
