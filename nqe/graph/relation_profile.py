@@ -21,10 +21,9 @@ Floats = npt.NDArray[np.float64]
 SINGLE = 0.95
 """A slot takes one value if this share of the entities at the other end has exactly one."""
 AKIN = 0.25
-"""An entity fits a place if it shares this many of its places with those that stand there.
+"""An entity fits a place if it shares this part of its places, on average, with those there.
 
-It is a share of the entity's places, or of the places that those there have on average if these
-are fewer: much is unknown about some entities, and a graph may know little about a kind.
+If those there have fewer other places on average, it is this part of theirs.
 """
 
 
@@ -69,7 +68,9 @@ class RelationProfile:
         own = self.members.owner[self.members.values == entity]
         if not len(own):
             return (lengths > 0).reshape(-1, 2)
-        common = sum((self._count_common(place) for place in own.tolist()), np.zeros(1))
+        common = np.zeros(len(lengths), dtype=np.int64)
+        for place in own.tolist():
+            common += self._count_common(place)
         shared = common / np.maximum(lengths, 1)
         fits = (shared > 0) & (shared >= AKIN * np.minimum(len(own), self.other_places))
         fits[own] = True
