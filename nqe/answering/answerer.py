@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nqe.answering.answers import Answer, Answers, StepSummary
+from nqe.answering.answers import LIKELY, Answer, Answers, StepSummary
 from nqe.answering.request import EMBEDDING, EXACT, HYBRID, Request
 from nqe.errors import NqeError
 from nqe.graph.dataset import Dataset
@@ -96,10 +96,12 @@ class Answerer:
         among: Question | EntitySet | None = None,
         facts: str | None = None,
         predicted_only: bool = False,
+        stated_only: bool = False,
         steps: int | None = None,
     ) -> Answers:
         """Answer one query; see `Request` for the options."""
-        request = Request(query, mode, top, threshold, among, facts, predicted_only, steps)
+        options = (mode, top, threshold, among, facts, predicted_only, steps, stated_only)
+        request = Request(query, *options)
         [outcome] = self.answer_many([request])
         if isinstance(outcome, NqeError):
             raise outcome
@@ -192,6 +194,7 @@ class Answerer:
             task.mode,
             tuple(self.make_answer(entity, 1.0, known=True) for entity in shown),
             count=len(listed),
+            stated_count=len(listed),
             steps=tuple(self._summarize_exact_steps(task, result)),
             result=result,
         )
@@ -207,15 +210,14 @@ class Answerer:
 
     def _rank(self, task: _Task, result: Result, sets: Sequence[FuzzySet]) -> Answers:
         """Rank the most likely entities of the target's fuzzy set."""
-        from nqe.answering.top_k import restrict, select_likeliest
+        from nqe.answering.top_k import count_likely, restrict, select_likeliest
 
-        request = task.request
-        stated = result.sets[-1]
-        among = stated.complement() if request.predicted_only else task.among
-        if request.predicted_only and task.among is not None:
-            among = stated.complement() & task.among
-        allowed = restrict(sets[-1], among, request.threshold, self.graph.entity_count)
+        request, stated, target = task.request, result.sets[-1], sets[-1]
         order = self.graph.vocabulary.entities.id_order
+        counts = count_likely(
+            target.restrict(task.among, len(order)), stated, LIKELY, request.threshold, len(order)
+        )
+        allowed = restrict(target, task.choose_kind(stated), request.threshold, len(order))
         first = stated if task.mode == HYBRID else None
         best = select_likeliest(allowed, request.limit(task.mode), order=order, stated=first)
         known = stated.contains(np.array([entity for entity, _ in best], dtype=np.int64)).tolist()
@@ -224,6 +226,8 @@ class Answerer:
             task.mode,
             tuple(self.make_answer(*pair, flag) for pair, flag in zip(best, known, strict=True)),
             self.neural.predictor.find_unseen_names(task.plan),
+            stated_count=task.count_stated(stated, self.graph.entity_count, counts[0]),
+            likely_count=counts[1] if task.mode == HYBRID else None,
             steps=tuple(self._summarize_fuzzy_steps(request, result, sets)),
             result=result,
         )
@@ -245,10 +249,6 @@ class Answerer:
             yield StepSummary(number, likely, members)
 
 
-LIKELY = 0.5
-"""An entity counts as a member of a step's fuzzy set above this probability."""
-
-
 @dataclass(frozen=True)
 class _Task:
     """A request whose query is bound, with its number in the batch."""
@@ -258,6 +258,24 @@ class _Task:
     mode: str
     plan: Plan
     among: EntitySet | None
+
+    def choose_kind(self, stated: EntitySet) -> EntitySet | None:
+        """The entities to list: those of `among` that are stated or predicted, as requested."""
+        kind = None
+        if self.request.predicted_only:
+            kind = stated.complement()
+        elif self.request.stated_only:
+            kind = stated
+        if kind is None or self.among is None:
+            return self.among if kind is None else kind
+        return kind & self.among
+
+    def count_stated(self, stated: EntitySet, entity_count: int, reaching: int) -> int:
+        """The number of stated answers; `reaching` is the number that reach the threshold."""
+        if self.request.threshold is not None:
+            return reaching
+        within = stated if self.among is None else stated & self.among
+        return within.count_members(entity_count)
 
 
 def select_facts(graph: Graph | Dataset, facts: str) -> Graph:

@@ -6,10 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from nqe.answering.request import EMBEDDING
-from nqe.query.plan import Plan
+from nqe.answering.request import EMBEDDING, HYBRID
+from nqe.query.plan import Op, Plan
 from nqe.query.result import Result
-from nqe.query.step_text import step_to_json
+from nqe.query.step_text import describe_part, step_to_json
+
+LIKELY = 0.5
+"""Above this probability, an entity counts as a member of a fuzzy set."""
 
 
 @dataclass(frozen=True)
@@ -76,6 +79,13 @@ class Answers:
     """Names in the query that the model was not trained with; nothing is predicted from them."""
     count: int | None = None
     """In the mode exact, the number of all answers, including those that are not listed."""
+    stated_count: int = 0
+    """The number of stated answers, listed or not; with a threshold, of those that reach it."""
+    likely_count: int | None = None
+    """The number of predictions above 0.5, listed or not; with a threshold, of those that reach it.
+
+    None in the modes exact, which predicts nothing, and embedding, whose scores are no
+    probabilities."""
     steps: tuple[StepSummary, ...] = ()
     """Summaries of the steps, if the request asked for them."""
     result: Result = field(compare=False, repr=False, kw_only=True)
@@ -106,6 +116,19 @@ class Answers:
         return [answer.id for answer in self.answers]
 
     @property
+    def unless(self) -> tuple[str, ...]:
+        """What missing facts may say against stated answers whose probability is below 1.
+
+        These are the negated parts of the query; empty if there is no such answer in the list.
+        """
+        if self.mode != HYBRID or all(one.probability == 1 for one in self.answers if one.known):
+            return ()
+        names = self.result.graph.vocabulary
+        negations = [step for step in self.plan.steps if step.op == Op.NOT]
+        texts = (describe_part(self.plan, step.inputs[0], names) for step in negations)
+        return tuple(dict.fromkeys(texts))
+
+    @property
     def warnings(self) -> tuple[str, ...]:
         """Warnings about the query, such as a part that has no effect."""
         return self.plan.warnings
@@ -115,7 +138,13 @@ class Answers:
         data: dict[str, Any] = {"mode": self.mode}
         if self.count is not None:
             data["count"] = self.count
+        data["listed"] = len(self.answers)
+        data["stated_count"] = self.stated_count
+        if self.likely_count is not None:
+            data["likely_count"] = self.likely_count
         data["answers"] = [self._answer_to_json(answer, proofs) for answer in self.answers]
+        if self.unless:
+            data["unless"] = list(self.unless)
         if self.unseen:
             data["unseen"] = list(self.unseen)
         if self.steps:

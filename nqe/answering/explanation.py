@@ -14,7 +14,7 @@ import numpy as np
 from nqe.answering.fuzzy_set import FuzzySet
 from nqe.answering.hybrid import HybridRun
 from nqe.answering.reason_search import ReasonSearch
-from nqe.answering.top_k import select_likeliest
+from nqe.answering.top_k import find_rank, select_likeliest
 from nqe.errors import NqeError
 from nqe.graph.entity_set import EntitySet
 from nqe.graph.graph import Graph
@@ -22,9 +22,9 @@ from nqe.graph.vocabulary import Names
 from nqe.query.binder import Question
 from nqe.query.exact import execute
 from nqe.query.plan import Op, Plan
-from nqe.query.reason import Reason, Support
+from nqe.query.reason import Reason, Support, show_probability
 from nqe.query.result import Result
-from nqe.query.step_text import describe_step
+from nqe.query.step_text import describe_part, describe_step
 from nqe.shown_text import escape_markdown, join_visible, to_code_span
 
 if TYPE_CHECKING:
@@ -47,7 +47,10 @@ class Candidate:
     known: bool
     """Whether it follows from the known facts alone."""
     truth: str | None
-    """easy (follows from the known facts), hard (only from all facts), wrong, or None."""
+    """easy (follows from the known facts), hard (only from all facts) or wrong.
+
+    None if the truth was not given.
+    """
 
 
 @dataclass(frozen=True)
@@ -100,17 +103,20 @@ class Explanation:
         return join_visible(self._lines())
 
     def to_markdown(self) -> str:
-        """Return the explanation as Markdown, with one table for all steps."""
-        head = [
-            "| variable | step | rank | answer | probability | known by | truth |",
-            "|---" * 7 + "|",
-        ]
+        """Return the explanation as Markdown, with one table for all steps.
+
+        It has a column for the truth if that was given.
+        """
+        columns = ["variable", "step", "rank", "answer", "probability", "known by", "truth"]
+        candidates = [(view, one) for view in self.steps for one in view.candidates]
+        if all(one.truth is None for _, one in candidates):
+            columns.remove("truth")
+        head = [f"| {' | '.join(columns)} |", "|---" * len(columns) + "|"]
         rows = [
             f"| ?{view.variable} | {escape_markdown(view.says)} | {one.rank} "
-            f"| {escape_markdown(one.name)} | {one.probability:.4f} | {_source(one)} "
-            f"| {one.truth or ''} |"
-            for view in self.steps
-            for one in view.candidates
+            f"| {escape_markdown(one.name)} | {one.probability:.4f} | {_source(one)} |"
+            + ("" if one.truth is None else f" {one.truth} |")
+            for view, one in candidates
         ]
         why = ["```", *self._why(), "```"]
         return join_visible([to_code_span(self.query), "", *head, *rows, "", *why, ""])
@@ -151,18 +157,25 @@ class Explanation:
 
     def _why(self) -> Iterator[str]:
         name = self._names.name(self.entity)
-        yield f"Why {name} is number {self.rank}, with probability {self.probability:.4f}:"
+        if self.probability:
+            yield f"Why {name} is number {self.rank}, with probability {self.probability:.4f}:"
+        else:
+            yield f"Why {name} is no answer:"
         yield from self.reason.lines("  ")
-        if self.weakest is not None:
+        # Of a single atom, the reason has said it already.
+        if self.weakest is not None and len(list(self.reason.lines())) > 1:
             yield f"The weakest part is {self.weakest}"
-        for removed in self.removed:
-            names = ", ".join(
-                f"{self._names.name(entity)} ({probability:.2f})"
-                for entity, probability in removed.entities
-            )
-            yield f"Removed by {removed.says}: {names}"
+        yield from dict.fromkeys(map(self._describe_removed, self.removed))
         if self.unseen:
             yield f"Not seen in training, so nothing is predicted about: {', '.join(self.unseen)}"
+
+    def _describe_removed(self, removed: Removed) -> str:
+        names = ", ".join(
+            f"{self._names.name(entity)} "
+            f"({'stated' if probability == 1 else show_probability(probability)})"
+            for entity, probability in removed.entities
+        )
+        return f"Removed by {removed.says}: {names}"
 
 
 def explain(
@@ -181,18 +194,18 @@ def explain(
     graph = answerer.graph
     result = execute(query, graph, max_bindings=answerer.max_bindings)
     plan, run = result.plan, answerer.neural.run([result])
-    row, order = run.sets[-1], graph.vocabulary.entities.id_order
-    ranked = select_likeliest(row, order=order, stated=result.sets[-1])
+    row, order, stated = run.sets[-1], graph.vocabulary.entities.id_order, result.sets[-1]
     if entity is None:
-        if not ranked:
+        best = select_likeliest(row, 1, order=order, stated=stated)
+        if not best:
             raise NqeError("the query has no possible answer, so there is nothing to explain")
-        entity = ranked[0][0]
+        entity = best[0][0]
     number = graph.vocabulary.entities.to_number(entity)
     views = _Views(result, run, truth, top)
     return Explanation(
         query=str(plan.query(graph.vocabulary)),
         entity=number,
-        rank=_find_rank(ranked, number),
+        rank=find_rank(row, number, order=order, stated=stated),
         probability=row[number],
         known=number in result.sets[-1],
         reason=ReasonSearch(result, run).find(number),
@@ -201,11 +214,6 @@ def explain(
         unseen=_find_unseen(answerer, plan, number),
         warnings=plan.warnings,
     )
-
-
-def _find_rank(ranked: list[tuple[int, float]], entity: int) -> int:
-    """The place of an entity in the list of answers; those without a chance share the last."""
-    return next((rank for rank, (one, _) in enumerate(ranked, 1) if one == entity), len(ranked) + 1)
 
 
 def _find_unseen(answerer: Answerer, plan: Plan, entity: int) -> tuple[str, ...]:
@@ -249,7 +257,7 @@ class _Views:
                     yield self._find_removed_by(number, negation)
 
     def _find_removed_by(self, conjunction: int, negation: int) -> Removed:
-        negated = self.plan.steps[negation].inputs[0]
+        [negated] = self.plan.steps[negation].inputs
         others = [one for one in self.plan.steps[conjunction].inputs if one != negation]
         sets = self.run.sets
         listed = sets[negated]
@@ -260,13 +268,16 @@ class _Views:
             for entity, probability in self._select(FuzzySet(listed.entities, lost))
             if probability > 0.01
         )
-        return Removed(f"not {self._describe(negated)}", entities)
+        return Removed(self._describe(negation), entities)
 
     def _select(self, row: FuzzySet) -> list[tuple[int, float]]:
         return select_likeliest(row, self.top, order=self.names.id_order)
 
     def _describe(self, number: int) -> str:
-        return describe_step(self.plan, number, self.run.predictor.graph.vocabulary)
+        """A step with all below it; a projection's own atom, as its inputs are shown as steps."""
+        if self.plan.steps[number].op == Op.PROJECTION:
+            return describe_step(self.plan, number, self.run.predictor.graph.vocabulary)
+        return describe_part(self.plan, number, self.run.predictor.graph.vocabulary)
 
     def _truth(self, number: int, entity: int) -> str | None:
         if self.true is None:
@@ -293,7 +304,7 @@ def _step_to_json(view: StepView) -> dict[str, Any]:
                 "entity": one.id,
                 "probability": one.probability,
                 "known": one.known,
-                "truth": one.truth,
+                **({} if one.truth is None else {"truth": one.truth}),
             }
             for one in view.candidates
         ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import assert_never
 
 import numpy as np
@@ -18,6 +19,20 @@ from nqe.query.proof import prove
 from nqe.query.reason import Reason
 from nqe.query.result import Result
 from nqe.query.step_text import describe_step
+
+
+@dataclass(frozen=True)
+class _BestWay:
+    """The likeliest of several ways to an entity."""
+
+    bound: list[int]
+    """The entities in the slots; -1 in a free slot."""
+    own: float
+    """The probability of the atom, given these entities."""
+    chance: float
+    """The probability of the whole way."""
+    ways: int
+    """The number of all ways to the entity."""
 
 
 class ReasonSearch:
@@ -41,7 +56,9 @@ class ReasonSearch:
                 return self._find_projection(number, step, entity)
             case Op.OR:
                 best = max(step.inputs, key=lambda one: self._probability(one, entity))
-                return self._find_connective(number, step, entity, (best,))
+                reason = self._find_connective(number, step, entity, (best,))
+                alone = self._probability(best, entity)
+                return replace(reason, ways=len(step.inputs), alone=alone)
             case Op.AND | Op.NOT | Op.ANY:
                 return self._find_connective(number, step, entity, step.inputs)
             case _:
@@ -59,33 +76,52 @@ class ReasonSearch:
 
     def _find_projection(self, number: int, step: Step, entity: int) -> Reason:
         """Explain a projection by the binding that gives the entity its highest probability."""
-        bound, own = self._find_best_way(number, step, entity)
+        best = self._find_best_way(number, step, entity)
+        bound = best.bound
         row = self._find_fact(step, bound, entity)
         parts = tuple(
             self.find(bound[place], one)
             for place, one in zip(step.filled, step.inputs, strict=True)
             if bound[place] >= 0
         )
-        atom = describe_step(self.plan, number, self.graph.vocabulary, entity)
-        own = 1.0 if row is not None else own
+        named = {place: bound[place] for place in step.filled if bound[place] >= 0}
+        atom = describe_step(self.plan, number, self.graph.vocabulary, entity, named)
+        own = 1.0 if row is not None else best.own
         probability = self._probability(number, entity)
         return Reason(
-            self.graph, step.op, step.variable, entity, probability, own, atom, row, parts=parts
+            self.graph,
+            step.op,
+            step.variable,
+            entity,
+            probability,
+            own,
+            atom,
+            row,
+            parts=parts,
+            ways=best.ways,
+            alone=min(best.chance, probability),
         )
 
-    def _find_best_way(self, number: int, step: Step, entity: int) -> tuple[list[int], float]:
-        """The entities in the slots on the likeliest way to an entity, and its own probability."""
-        bindings = self.run.choose_bindings(np.array([number]))
-        alone = Predictions.of(bindings, self.run.predictor, self.run.curve).look_up(entity)
-        pairs = torch.from_numpy(np.stack((bindings.weight, alone), axis=1))[..., None]
+    def _find_best_way(self, number: int, step: Step, entity: int) -> _BestWay:
+        """Find the likeliest way to an entity: by a fact, or by a prediction."""
+        steps, least = np.array([number]), self.run.options.least
+        bindings = self.run.choose_bindings(steps)
+        own = Predictions.of(bindings, self.run.predictor, self.run.curve).look_up(entity)
+        pairs = torch.from_numpy(np.stack((bindings.weight, own), axis=1))[..., None]
         chances = self.run.logic.conjoin(pairs)[:, 0].numpy()
-        stated = self.run.find_stated_ways(np.array([number]))
+        chances[own == 1] = 0  # They are among the stated ways.
+        stated = self.run.find_stated_ways(steps)
         known = np.flatnonzero(stated.answer == entity)
-        if len(known) and stated.value[known].max() >= chances.max(initial=0.0):
-            members = stated.members[known[stated.value[known].argmax()]].tolist()
-            return _fill_slots(self.plan, step, members), 1.0
-        best = int(chances.argmax())
-        return _read_slots(bindings, best), float(alone[best])
+        ways = max(1, len(known) + int((chances >= least).sum()))
+        best = int(chances.argmax()) if len(chances) else -1
+        if len(known) and (best < 0 or stated.value[known].max() >= chances[best]):
+            way = known[stated.value[known].argmax()]
+            members = stated.members[way].tolist()
+            bound = _fill_slots(self.plan, step, members)
+            return _BestWay(bound, 1.0, float(stated.value[way]), ways)
+        if best < 0:
+            return _BestWay(_fill_slots(self.plan, step, []), 0.0, 0.0, ways)
+        return _BestWay(_read_slots(bindings, best), float(own[best]), float(chances[best]), ways)
 
     def _find_fact(self, step: Step, bound: list[int], entity: int) -> int | None:
         """Find a fact that states a bound atom for an entity; None if there is none."""

@@ -33,6 +33,8 @@ class Request:
     """Only answers that the known facts do not state."""
     steps: int | None = None
     """Also summarize each step of the plan with this many entities; None for no summary."""
+    stated_only: bool = False
+    """Only answers that the known facts state."""
 
     def limit(self, mode: str) -> int | None:
         """The maximal number of answers; None for all."""
@@ -50,6 +52,10 @@ class Request:
             raise NqeError(f"the number of answers is {self.top}; give 1 or more")
         if self.threshold is not None and not 0 <= self.threshold <= 1:
             raise NqeError(f"the threshold is {self.threshold:g}; give a probability from 0 to 1")
+        if self.predicted_only and self.stated_only:
+            raise NqeError(
+                "no answer is stated and predicted at once; ask for stated or for predicted ones"
+            )
         if self.predicted_only and mode == EXACT:
             raise NqeError("exact answers are all stated; ask for predicted ones in mode hybrid")
         if self.steps is not None and mode == EMBEDDING:

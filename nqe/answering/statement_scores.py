@@ -13,9 +13,10 @@ from nqe.answering.answerer import Answerer
 from nqe.answering.answers import Answer
 from nqe.answering.calibration import MAX_PREDICTED
 from nqe.answering.fuzzy_set import FuzzySet
-from nqe.answering.top_k import select_likeliest
+from nqe.answering.top_k import find_rank, select_likeliest
 from nqe.errors import QueryError
 from nqe.graph.entity_set import EntitySet
+from nqe.graph.graph import Graph
 from nqe.graph.pattern import OBJECT, SUBJECT
 from nqe.query.binder import bind
 from nqe.query.exact import execute_many
@@ -132,14 +133,15 @@ def suggest(
 
     The entity is the subject or the object. Each statement is scored from both ends, because
     some entity is always the most likely other end, even of an unlikely relation. `among`
-    restricts the other ends.
+    restricts the other ends. What the facts show about relations is held: an attribute is not
+    suggested as a main relation, a relation that takes one value does not get a second one, and
+    both ends are like the entities that stand there. Only a relation that is named may be new to
+    the entity.
     """
     names = answerer.graph.vocabulary
     number = names.entities.to_number(entity)
-    relations: Sequence[int] = range(len(names.relations))
-    if relation is not None:
-        relations = [names.relations.resolve(relation)]
-    asked = list(product(relations, (OBJECT, SUBJECT)))
+    chosen = None if relation is None else names.relations.resolve(relation)
+    asked = list(_choose_asked(answerer.graph, number, chosen))
     found = _find_lacking(answerer, number, asked, among, CANDIDATES * top)
     best = nlargest(CANDIDATES * top, found)
     back = [_plan_one_hop(relation, other, 1 - slot) for _, relation, slot, other in best]
@@ -177,7 +179,7 @@ def _score_slot(
     return SlotScore(
         name_slot(result.plan.target, place, names),
         answerer.make_answer(entity, row[entity], entity in stated),
-        int((row.values > row[entity]).sum()) + 1,
+        find_rank(row, entity, order=answerer.graph.vocabulary.entities.id_order),
         alternatives[:top],
     )
 
@@ -218,6 +220,34 @@ def _plan_one_hop(relation: int, entity: int, asked: int) -> Plan:
     return builder.finish()
 
 
+def _choose_asked(graph: Graph, entity: int, relation: int | None) -> Iterator[tuple[int, int]]:
+    """Yield the relations and slots to ask for, with the entity at the other end."""
+    relations = range(graph.relation_count) if relation is None else [relation]
+    profile = graph.relation_profile
+    fitting = profile.find_fitting_places(entity)
+    if not len(graph):
+        fitting[:] = True
+    elif relation is not None and profile.is_main(relation) and not fitting[relation].any():
+        fitting[relation] = True  # It was named, so it may be new to the entity.
+    for number, slot in product(relations, (OBJECT, SUBJECT)):
+        if not fitting[number, 1 - slot]:
+            continue
+        if profile.takes_one(number, slot) and entity in profile.standing(number, 1 - slot):
+            continue
+        yield number, slot
+
+
+def _choose_ends(graph: Graph, relation: int, slot: int, among: EntitySet | None) -> EntitySet:
+    """The entities that may be suggested for a slot of a relation."""
+    profile, allowed = graph.relation_profile, among or EntitySet.everything()
+    if not len(graph):
+        return allowed
+    allowed = allowed & profile.find_fitting_entities(relation, slot)
+    if profile.takes_one(relation, 1 - slot):
+        allowed = allowed & profile.standing(relation, slot).complement()
+    return allowed
+
+
 def _find_lacking(
     answerer: Answerer,
     entity: int,
@@ -234,7 +264,8 @@ def _find_lacking(
         if slot == SUBJECT:
             # A statement about itself is found with the entity as subject.
             lacking = lacking.keep(lacking.entities != entity)
-        for other, probability in _select(answerer, lacking, among, count):
+        allowed = _choose_ends(answerer.graph, relation, slot, among)
+        for other, probability in _select(answerer, lacking, allowed, count):
             yield probability, relation, slot, other
 
 

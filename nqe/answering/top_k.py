@@ -32,6 +32,32 @@ def select_likeliest(
     return list(zip(entities[best].tolist(), values[best].tolist(), strict=True))
 
 
+def find_rank(
+    row: FuzzySet, entity: int, *, order: Integers, stated: EntitySet | None = None
+) -> int:
+    """Return the place of an entity in the order of `select_likeliest`, from 1.
+
+    An entity with probability 0 is not in that list; it comes after all that are.
+    """
+    ranked = select_likeliest(row, order=order, stated=stated)
+    return next((rank for rank, (one, _) in enumerate(ranked, 1) if one == entity), len(ranked) + 1)
+
+
+def count_likely(
+    row: FuzzySet,
+    stated: EntitySet,
+    likely: float,
+    threshold: float | None,
+    entity_count: int,
+) -> tuple[int, int]:
+    """Count stated and predicted entities: above `likely`, or at a threshold and above 0."""
+    row = row.list_all(entity_count)
+    values = row.values
+    chosen = values > likely if threshold is None else (values >= threshold) & (values > 0)
+    known = int(stated.contains(row.entities[chosen]).sum())
+    return known, int(chosen.sum()) - known
+
+
 def restrict(
     row: FuzzySet, among: EntitySet | None, threshold: float | None, entity_count: int
 ) -> FuzzySet:

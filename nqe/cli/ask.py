@@ -51,8 +51,11 @@ def ask(
     among: Annotated[
         str | None, typer.Option("--among", help="Keep only answers that also answer this query.")
     ] = None,
-    predicted_only: Annotated[
-        bool, typer.Option("--predicted-only", help="Only answers that no facts state.")
+    predicted: Annotated[
+        bool, typer.Option("--predicted", help="Only answers that the facts do not state.")
+    ] = False,
+    stated: Annotated[
+        bool, typer.Option("--stated", help="Only answers that the facts state.")
     ] = False,
     steps: Annotated[bool, typer.Option("--steps", help="Show the set of every step.")] = False,
     proof: Annotated[
@@ -64,7 +67,9 @@ def ask(
     ] = None,
     output: Annotated[
         str | None,
-        typer.Option("-o", "--output", help="Write the answers of --file as .jsonl or .parquet."),
+        typer.Option(
+            "-o", "--output", help="Write the answers of --file as .jsonl, .csv or .parquet."
+        ),
     ] = None,
     max_bindings: Annotated[
         int | None,
@@ -88,6 +93,8 @@ def ask(
 
     if (query is None) == (file is None):
         raise NqeError("ask needs a query, or --file with one query per line; give one of them")
+    if predicted and stated:
+        raise NqeError("--predicted and --stated leave nothing together; give one of them")
     if output is not None:
         if file is None:
             raise NqeError("-o writes the answers of many queries; name their file with --file")
@@ -95,7 +102,9 @@ def ask(
         check_output(output)
     answerer = _open(place, mode, threshold, facts, graph, device, max_bindings, proof)
     allowed = find_among(answerer, among)
-    request = Request("", mode, top, threshold, allowed, predicted_only=predicted_only)
+    request = Request(
+        "", mode, top, threshold, allowed, predicted_only=predicted, stated_only=stated
+    )
     printer = AnswerPrinter(answerer, request, steps=steps, proof=proof, as_json=as_json)
     if file is None:
         assert query is not None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from itertools import islice
@@ -32,7 +33,7 @@ def print_file(printer: AnswerPrinter, file: str) -> int:
         except NqeError as error:
             failed += 1
             if printer.as_json:
-                printing.json_line({"query": query, "error": str(error)})
+                printing.json_line(_make_failed_row(query, error))
             printing.note_error(f"{file}:{number}: ", error)
     return failed
 
@@ -66,9 +67,12 @@ def write_file(printer: AnswerPrinter, file: str, output: str) -> int:
 
 def _make_row(printer: AnswerPrinter, query: str, outcome: Outcome) -> dict[str, Any]:
     if isinstance(outcome, NqeError):
-        return {"query": query, "error": str(outcome)}
-    answers = printer.to_json(query, outcome)["answers"]
-    return {"query": query, "mode": printer.mode, "answers": answers}
+        return _make_failed_row(query, outcome)
+    return printer.to_json(query, outcome)
+
+
+def _make_failed_row(query: str, error: NqeError) -> dict[str, Any]:
+    return {"query": query, "error": str(error), "listed": 0}
 
 
 def check_output(output: str) -> Path:
@@ -76,7 +80,7 @@ def check_output(output: str) -> Path:
     path = Path(output)
     if path.suffix not in WRITERS:
         raise NqeError(
-            f"{output}: not a known format of answers; end the name in {' or '.join(WRITERS)}"
+            f"{output}: not a known format of answers; end the name in {', '.join(WRITERS)}"
         )
     if path.is_dir():
         raise StorageError(f"{output}: a folder; choose another name for the file")
@@ -117,27 +121,52 @@ def _write_json_lines(path: Path) -> Iterator[Write]:
         yield write
 
 
+COLUMNS = {
+    "query": "int64",
+    "text": "string",
+    "rank": "int64",
+    "entity": "string",
+    "label": "string",
+    "probability": "float64",
+    "score": "float64",
+    "known": "bool",
+    "seen": "bool",
+    "mode": "string",
+    "listed": "int64",
+    "stated_count": "int64",
+    "likely_count": "int64",
+    "error": "string",
+}
+"""The columns of a table of answers, with their types."""
+OF_QUERY = ("mode", "listed", "stated_count", "likely_count", "error")
+"""The columns that are the same in all rows of a query."""
+
+
+@contextmanager
+def _write_csv(path: Path) -> Iterator[Write]:
+    """Write a header and the rows of each query; a cell without a value is empty."""
+    with path.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.DictWriter(stream, COLUMNS, lineterminator="\n")
+        writer.writeheader()
+
+        def write(row: Row) -> None:
+            writer.writerows(map(_spell_truth_values, _answer_rows(*row)))
+
+        yield write
+
+
+def _spell_truth_values(row: dict[str, Any]) -> dict[str, Any]:
+    """Write true and false as JSON and pyarrow do."""
+    return {name: str(v).lower() if isinstance(v, bool) else v for name, v in row.items()}
+
+
 @contextmanager
 def _write_parquet(path: Path) -> Iterator[Write]:
-    """Write one row per answer; a failed query has one row with its error."""
+    """Write the rows of each query in groups."""
     import pyarrow as pa
     from pyarrow import parquet
 
-    schema = pa.schema(
-        [
-            ("query", pa.int64()),
-            ("text", pa.string()),
-            ("rank", pa.int64()),
-            ("entity", pa.string()),
-            ("label", pa.string()),
-            ("probability", pa.float64()),
-            ("score", pa.float64()),
-            ("known", pa.bool_()),
-            ("seen", pa.bool_()),
-            ("mode", pa.string()),
-            ("error", pa.string()),
-        ]
-    )
+    schema = pa.schema([(name, pa.type_for_alias(kind)) for name, kind in COLUMNS.items()])
     with parquet.ParquetWriter(path, schema, compression="zstd") as writer:
         waiting: list[dict[str, Any]] = []
 
@@ -155,16 +184,19 @@ def _write_parquet(path: Path) -> Iterator[Write]:
 
 
 def _answer_rows(number: int, row: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield one row per answer of a query, or one row with its error."""
-    head = {"query": number, "text": row["query"]}
-    if "error" in row:
-        yield {**head, "error": row["error"]}
-    for rank, answer in enumerate(row.get("answers", ()), start=1):
-        yield {**head, "mode": row["mode"], "rank": rank, **answer}
+    """Yield one row per answer of a query; one without answers, or with an error, has one row."""
+    head = {"query": number, "text": row["query"], **{key: row.get(key) for key in OF_QUERY}}
+    answers = row.get("answers")
+    if not answers:
+        yield head
+        return
+    for rank, answer in enumerate(answers, start=1):
+        yield {**head, "rank": rank, **answer}
 
 
 WRITERS: dict[str, Callable[[Path], AbstractContextManager[Write]]] = {
     ".jsonl": _write_json_lines,
+    ".csv": _write_csv,
     ".parquet": _write_parquet,
 }
 ROW_GROUP = 50_000

@@ -166,7 +166,7 @@ def _predict(dataset: Dataset, place: Path) -> None:
         printing.table(("answer", "probability", "", "truth"), rows)
     predicted = next((answer for answer in answers if not answer.known), answers[0])
     printing.heading(f"How it came to {predicted.name}")
-    printing.say_lines(str(explain(answerer, query, predicted.entity, top=3, truth=dataset.graph)))
+    printing.say_lines(str(explain(answerer, query, predicted.entity, top=3)))
 
 
 def _ask(graph: Graph, question: str, query: str) -> None:

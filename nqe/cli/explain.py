@@ -17,8 +17,10 @@ from nqe.cli.options import (
     RunArgument,
     check_among,
 )
+from nqe.errors import NqeError
 
 TEXT, MARKDOWN, JSON = "text", "markdown", "json"
+ALL = "all"
 
 
 def add_to(app: typer.Typer) -> None:
@@ -36,6 +38,12 @@ def explain(
     facts: FactsOption = "all",
     top: Annotated[int, typer.Option("--top", min=1, help="Entities to show per step.")] = 5,
     form: Annotated[str, typer.Option("--format", help="text, markdown or json.")] = TEXT,
+    truth: Annotated[
+        bool,
+        typer.Option(
+            "--truth", help="Of a benchmark: mark candidates easy, hard or wrong by all its facts."
+        ),
+    ] = False,
     graph: GraphOption = None,
     device: DeviceOption = "auto",
     as_json: JsonOption = False,
@@ -44,15 +52,16 @@ def explain(
 
     Example: nqe explain atlas.run '?x: borders(?x, ?y)' Spain
 
-    Every atom is stated, with its fact, or predicted, with its probability. If --facts leaves out
-    some facts, these show which candidates are true.
+    Every atom is stated, with its fact, or predicted, with its probability.
     """
     from nqe.answering import explain as explain_answer
 
+    if truth and facts.strip() == ALL:
+        raise NqeError("--truth needs facts that are left out; name the known ones with --facts")
     check_among("format", form, (TEXT, MARKDOWN, JSON))
     answerer = open_run(run, graph, facts, device)
-    truth = None if facts.strip() == "all" else answerer.with_facts("all").graph
-    explanation = explain_answer(answerer, query, entity, top=top, truth=truth)
+    full = answerer.with_facts(ALL).graph if truth else None
+    explanation = explain_answer(answerer, query, entity, top=top, truth=full)
     note_calibration(run, answerer)
     for warning in explanation.warnings:
         printing.note(f"nqe: note: {warning}")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from nqe.answering.answers import Answer, Answers
 from nqe.answering.request import EXACT, TOP, Request
 from nqe.cli import printing
+from nqe.cli.answer_totals import describe_totals
 from nqe.errors import NqeError
 from nqe.query.step_text import step_to_cells
 
@@ -82,6 +83,8 @@ class AnswerPrinter:
             printing.table(columns, [to_table_row(answer) for answer in answers])
         else:
             printing.note(self._explain_nothing(answers.measure))
+        if self.answerer.has_model:
+            self._note_totals(answers)
         note_unseen(answers)
         note_unseen_names(answers.unseen)
         if self.proof:
@@ -98,8 +101,23 @@ class AnswerPrinter:
             printing.note(f"… and {count - limit:,} more (--top)")
         printing.note(f"{count:,} answer(s)")
 
+    def _note_totals(self, answers: Answers) -> None:
+        """Tell how many answers there are in all, of either kind, and what their numbers mean."""
+        text = describe_totals(answers, self.request)
+        if text:
+            printing.note(text)
+        if answers.unless:
+            printing.note(
+                "nqe: note: stated answers below 1 hold unless a missing fact says "
+                + ", or ".join(answers.unless)
+            )
+
     def _explain_nothing(self, measure: str) -> str:
         nobody = "no entity" if self.request.among is None else "no answer of --among"
+        if self.request.stated_only and self.request.threshold is None:
+            return f"no answer: {nobody} follows from the known facts"
+        if self.request.predicted_only:
+            nobody += " that is not stated"
         if self.request.threshold is not None:
             return f"no answer: {nobody} has a {measure} of {self.request.threshold:g} or more"
         if self.mode == EXACT:

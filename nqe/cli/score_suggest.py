@@ -45,7 +45,7 @@ def score(
 
     Example: nqe score atlas.run 'borders(France, Spain)'
 
-    The probability comes from the model alone, even if a fact states the statement.
+    The probability is the model's alone; beside it stands whether a fact states the statement.
     """
     from nqe.answering import score as score_statement
 
@@ -95,8 +95,11 @@ def suggest(
 
 
 def _show_score(found: StatementScore) -> None:
-    stated = "stated" if found.stated else "not stated"
-    printing.say(f"{found.statement}  {printing.chance(found.probability)}  {stated}")
+    given = printing.chance(found.probability)
+    if found.stated:
+        printing.say(f"{found.statement}  stated; the model alone gives it {given}")
+    else:
+        printing.say(f"{found.statement}  not stated; the model gives it {given}")
     rows = []
     for slot in found.slots:
         rows.append((slot.slot, f"rank {slot.rank:,}", *to_table_row(slot.answer)))

@@ -21,12 +21,14 @@ if TYPE_CHECKING:
     from nqe.graph.vocabulary import Vocabulary
 
 HELP = """Ask a query such as ?x: borders(?x, France) and not speaks(?x, German)
-  steps QUERY   also show every step
-  proof QUERY   show the exact answers and why each is one
-  why QUERY     explain the best answer of a RUN
-  plan QUERY    show the steps that answer the query
+  steps QUERY      also show every step
+  stated QUERY     only answers that the facts state
+  predicted QUERY  only answers that the facts do not state, of a RUN
+  proof QUERY      show the exact answers and why each is one
+  why QUERY        explain the best answer of a RUN
+  plan QUERY       show the steps that answer the query
   help, quit"""
-COMMANDS = ("steps", "proof", "why", "plan")
+COMMANDS = ("steps", "stated", "predicted", "proof", "why", "plan")
 LEAVE = ("quit", "exit")
 
 
@@ -70,19 +72,26 @@ def run_line(line: str, answerer: Answerer) -> None:
         elif word == "why":
             printing.say_lines(str(answerer.explain(query)))
         elif word in COMMANDS:
-            _ask(query, answerer, steps=word == "steps", proof=word == "proof")
+            _ask(query, answerer, word)
         else:
             _ask(line, answerer)
     except NqeError as error:
         printing.note_error("", error)
 
 
-def _ask(query: str, answerer: Answerer, *, steps: bool = False, proof: bool = False) -> None:
+def _ask(query: str, answerer: Answerer, word: str = "") -> None:
+    """Print the answers of a query, as the word before it says."""
     from nqe.answering.request import EXACT, Request
     from nqe.cli.print_answers import AnswerPrinter
 
-    request = Request(query, EXACT if proof else None)
-    printer = AnswerPrinter(answerer, request, steps=steps, proof=proof)
+    proof = word == "proof"
+    request = Request(
+        query,
+        EXACT if proof else None,
+        predicted_only=word == "predicted",
+        stated_only=word == "stated",
+    )
+    printer = AnswerPrinter(answerer, request, steps=word == "steps", proof=proof)
     printer.print(query, printer.answer([query])[0])
 
 

@@ -19,6 +19,7 @@ from nqe.graph.index import Index
 from nqe.graph.match_many import match_patterns
 from nqe.graph.match_one import find_answers, find_rows
 from nqe.graph.pattern import Matches, Pattern, Patterns
+from nqe.graph.relation_profile import RelationProfile
 from nqe.graph.vocabulary import Description, Vocabulary
 
 
@@ -53,6 +54,11 @@ class Graph:
     def index(self) -> Index:
         """The facts by the entities in their slots."""
         return Index(self.facts, self.entity_count, self.relation_count)
+
+    @cached_property
+    def relation_profile(self) -> RelationProfile:
+        """Which relations take one value, and which entities stand in which of their slots."""
+        return RelationProfile.of(self.facts, self.entity_count, self.relation_count)
 
     def __len__(self) -> int:
         return len(self.facts)

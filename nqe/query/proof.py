@@ -15,7 +15,7 @@ from nqe.graph.pattern import FIRST_QUALIFIER, Pattern, Restriction
 from nqe.graph.vocabulary import Vocabulary
 from nqe.query.plan import Op, Plan
 from nqe.query.reason import Reason
-from nqe.query.step_text import describe_step
+from nqe.query.step_text import describe_part, describe_step
 
 
 def prove(
@@ -60,7 +60,9 @@ class _Prover:
                 holding = next(one for one in step.inputs if entity in self.sets[one])
                 return replace(reason, parts=(self.prove(holding, entity),))
             case Op.NOT:
-                return replace(reason, absent=self._describe_absent(step.inputs[0], entity))
+                [part] = step.inputs
+                absent = describe_part(self.plan, part, self.graph.vocabulary, entity)
+                return replace(reason, absent=absent)
             case Op.ANY:
                 return reason
             case _:
@@ -73,7 +75,8 @@ class _Prover:
             self.prove(one, entities[place])
             for place, one in zip(step.filled, step.inputs, strict=True)
         )
-        atom = describe_step(self.plan, number, self.graph.vocabulary, reason.entity)
+        bound = {place: entities[place] for place in step.filled}
+        atom = describe_step(self.plan, number, self.graph.vocabulary, reason.entity, bound)
         return replace(reason, atom=atom, row=row, parts=parts)
 
     def _find_fact(self, number: int, entity: int) -> tuple[int, list[int]]:
@@ -85,25 +88,6 @@ class _Prover:
         pattern = replace(pattern, slots=tuple(slots))
         row = int(self.graph.matches(pattern, self.max_bindings)[0])
         return row, _slot_entities(self.graph.fact(row), pattern, self.graph.vocabulary)
-
-    def _describe_absent(self, number: int, entity: int) -> str:
-        """What a negation looked for: its input with the entity in place, and all below."""
-        step = self.plan.steps[number]
-        text = describe_step(self.plan, number, self.graph.vocabulary, entity)
-        if step.op == Op.PROJECTION:
-            below = " and ".join(filter(None, map(self._describe_below, step.inputs)))
-            return f"{text} with {below}" if below else text
-        inner = ", ".join(self._describe_absent(one, entity) for one in step.inputs)
-        return f"{text}({inner})"
-
-    def _describe_below(self, number: int) -> str:
-        """What restricts a variable of a negated atom; empty if nothing does."""
-        step = self.plan.steps[number]
-        inner = list(filter(None, map(self._describe_below, step.inputs)))
-        if step.op == Op.PROJECTION:
-            text = describe_step(self.plan, number, self.graph.vocabulary)
-            return " and ".join([text, *inner])
-        return f"{step.op.word}({', '.join(inner)})" if inner else ""
 
 
 def _slot_entities(fact: Fact, pattern: Pattern, vocabulary: Vocabulary) -> list[int]:

@@ -31,11 +31,15 @@ class Reason:
     own: float = 1.0
     """Of this atom alone, given the entities that its variables stand for; 1 if it is stated."""
     atom: str = ""
-    """The atom of a projection, in labels and with the entity in its place."""
+    """The atom of a projection in labels, with entities in place of its variables."""
     row: int | None = None
     """The row of the fact that states the atom; None if it is predicted."""
     absent: str = ""
     """What a negation looked for in the facts and did not find."""
+    ways: int = 1
+    """How many bindings a projection has, or alternatives an `or`; `parts` shows the likeliest."""
+    alone: float | None = None
+    """Of the likeliest one alone; None if it is the same as `probability`."""
     parts: tuple[Reason, ...] = ()
 
     @property
@@ -88,6 +92,8 @@ class Reason:
         }
         if self.op == Op.PROJECTION:
             data |= {"atom": self.atom, "stated": self.stated, "own": self.own}
+        if self.ways > 1:
+            data |= {"ways": self.ways, "alone": self._alone}
         if self.row is not None:
             data["fact"] = self._fact_json(self.row)
         if self.absent:
@@ -105,29 +111,93 @@ class Reason:
             "qualifiers": [list(pair) for pair in fact.qualifiers],
         }
 
-    def _lines(self, indent: str, *, certain: bool) -> Iterator[str]:
-        name = self.graph.vocabulary.entities.name(self.entity)
-        probability = "" if certain else f" ({self.probability:.3f})"
-        yield f"{indent}?{self.variable} = {name}{probability}: {self._describe(certain)}"
-        for part in self.parts:
-            yield from part._lines(indent + "  ", certain=certain)
+    @property
+    def _alone(self) -> float:
+        return self.probability if self.alone is None else self.alone
+
+    @property
+    def _is_leaf(self) -> bool:
+        """Whether it is one atom, with nothing to explain below it."""
+        return self.op == Op.PROJECTION and not self.parts
+
+    @property
+    def _shown_parts(self) -> tuple[Reason, ...]:
+        """The parts that get lines of their own; a negated atom is described on its line."""
+        on_line = self.op == Op.NOT and all(part._is_leaf for part in self.parts)
+        return () if on_line else self.parts
+
+    def _lines(self, indent: str, *, certain: bool, above: Reason | None = None) -> Iterator[str]:
+        """The lines of the reason; `above` is the one that it is a part of."""
+        text = self._describe(certain)
+        if above is not None and (above.variable, above.entity) == (self.variable, self.entity):
+            yield f"{indent}{text}{self._show_whole()}"
+        else:
+            name = self.graph.vocabulary.entities.name(self.entity)
+            chance = "" if certain else f" ({show_probability(self.probability)})"
+            yield f"{indent}?{self.variable} = {name}{chance}: {text}"
+        below = indent + "  "
+        parts = (one._lines(below, certain=certain, above=self) for one in self._shown_parts)
+        for lines in dict.fromkeys(map(tuple, parts)):  # Equal parts are shown once.
+            yield from lines
 
     def _describe(self, certain: bool) -> str:
         match self.op:
             case Op.PROJECTION if self.row is not None:
-                return f"stated {label_fact(self.graph, self.row).labels}"
+                return f"stated {label_fact(self.graph, self.row).labels}{self._describe_ways()}"
             case Op.PROJECTION:
-                return f"predicted {self.atom} ({self.own:.3f})"
+                return f"predicted {self.atom}{self._show_own()}{self._describe_ways()}"
             case Op.AND:
                 return "all of"
             case Op.OR:
-                return "one of the branches" if certain else "the best of the branches"
+                return "one of the alternatives" if certain else self._describe_ways("alternatives")
             case Op.NOT:
-                return f"no facts give {self.absent}" if self.absent else "unless"
+                return self._describe_negation()
             case Op.ANY:
                 return "any entity will do"
             case _:
                 assert_never(self.op)
+
+    def _show_own(self) -> str:
+        """The probability of a predicted atom, unless it is the same as another on its line."""
+        shown = show_probability(self.own)
+        told = self._alone if self.ways > 1 else self.probability
+        return "" if shown == show_probability(told) else f" ({shown})"
+
+    def _show_whole(self) -> str:
+        """The probability of the whole, on a line that does not begin with it."""
+        told = self.ways > 1 or (self.op == Op.NOT and not self._shown_parts)
+        if self.probability == 1 or told:
+            return ""
+        follows = " with what follows" if self.op == Op.PROJECTION and self.parts else ""
+        return f" ({show_probability(self.probability)}{follows})"
+
+    def _describe_ways(self, what: str = "ways") -> str:
+        """How the chain that is shown relates to the number that is shown."""
+        if self.ways == 1:
+            return ""
+        start = "" if self.op == Op.OR else "; "
+        alone, together = show_probability(self._alone), show_probability(self.probability)
+        text = f"{start}the likeliest of {self.ways:,} {what}, {alone}"
+        return text if alone == together else f"{text} alone; all together {together}"
+
+    def _describe_negation(self) -> str:
+        if self.absent:
+            return f"no facts give {self.absent}"
+        [part] = self.parts
+        if not part._is_leaf:
+            return "unless these hold"
+        if part.row is not None:
+            return f"but a fact states {label_fact(self.graph, part.row).labels}"
+        return f"no facts give {part.atom} (predicted {show_probability(part.own)})"
+
+
+def show_probability(probability: float) -> str:
+    """Format a probability with three decimals; only what is certain is shown as 0 or 1."""
+    if 0 < probability < 0.0005:
+        return "below 0.001"
+    if 0.9995 <= probability < 1:
+        return "over 0.999"
+    return f"{probability:.3f}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,7 +214,5 @@ class Support:
         return {**self.reason.to_json(), "negated": self.negated, "support": self.support}
 
     def __str__(self) -> str:
-        name = self.reason.graph.vocabulary.entities.name(self.reason.entity)
         atom = f"{'not ' if self.negated else ''}{self.reason.atom}"
-        shown = f"{atom} with ?{self.reason.variable} = {name}, which has {self.support:.4f}"
-        return make_visible(shown)
+        return make_visible(f"{atom} ({show_probability(self.support)})")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, assert_never
 
 from nqe.graph.pattern import FIRST_QUALIFIER, OBJECT, SUBJECT
 from nqe.graph.vocabulary import Vocabulary
@@ -19,9 +20,16 @@ def name_slot(step: Step, place: int, vocabulary: Vocabulary) -> str:
 
 
 def describe_step(
-    plan: Plan, number: int, vocabulary: Vocabulary, entity: int | None = None
+    plan: Plan,
+    number: int,
+    vocabulary: Vocabulary,
+    entity: int | None = None,
+    bound: Mapping[int, int] | None = None,
 ) -> str:
-    """A projection as an atom, with `entity` in its asked slot; another step as its word."""
+    """A projection as an atom, with `entity` in its asked slot; another step as its word.
+
+    `bound` gives entities to write in place of variables, by the slots they fill.
+    """
     step = plan.steps[number]
     if step.op != Op.PROJECTION:
         return step.op.word
@@ -29,6 +37,8 @@ def describe_step(
         place: f"?{plan.steps[one].variable}"
         for place, one in zip(step.filled, step.inputs, strict=True)
     }
+    for place, one in (bound or {}).items():
+        variables[place] = vocabulary.entities.name(one)
     asked = f"?{step.variable}" if entity is None else vocabulary.entities.name(entity)
     terms = [
         vocabulary.entities.name(anchor) if anchor is not None else variables.get(place, asked)
@@ -41,6 +51,39 @@ def describe_step(
     only = "only " if step.closed else ""
     relation = vocabulary.relations.name(step.relation)
     return f"{only}{relation}({terms[0]}, {terms[1]}{'; ' + pairs if pairs else ''})"
+
+
+def describe_part(
+    plan: Plan, number: int, vocabulary: Vocabulary, entity: int | None = None
+) -> str:
+    """A step with all below it in the words of a query, with `entity` for its variable."""
+    step = plan.steps[number]
+    match step.op:
+        case Op.PROJECTION:
+            below = (_describe_inner(plan, one, vocabulary) for one in step.inputs)
+            atom = describe_step(plan, number, vocabulary, entity)
+            return " and ".join([atom, *filter(None, below)])
+        case Op.AND | Op.OR:
+            inner = (_describe_inner(plan, one, vocabulary, entity) for one in step.inputs)
+            return f" {step.op.word.lower()} ".join(filter(None, inner))
+        case Op.NOT:
+            [one] = step.inputs
+            inside = describe_part(plan, one, vocabulary, entity)
+            atom = describe_step(plan, one, vocabulary, entity)
+            plain = inside == atom or plan.steps[one].op == Op.NOT
+            return f"not {inside}" if plain else f"not ({inside})"
+        case Op.ANY:
+            return ""
+        case _:
+            assert_never(step.op)
+
+
+def _describe_inner(
+    plan: Plan, number: int, vocabulary: Vocabulary, entity: int | None = None
+) -> str:
+    """A part of a larger formula; an `or` needs brackets there."""
+    text = describe_part(plan, number, vocabulary, entity)
+    return f"({text})" if plan.steps[number].op == Op.OR else text
 
 
 def step_to_json(plan: Plan, number: int, vocabulary: Vocabulary) -> dict[str, Any]:

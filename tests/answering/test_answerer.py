@@ -308,6 +308,8 @@ def test_a_query_without_possible_answers_has_none(mode: str) -> None:
     assert len(answers) == 0
     unseen = {"exact": {}, "hybrid": {"unseen": ["allied_with"]}}[mode]
     count = {"count": 0} if mode == "exact" else {}
+    count |= {"listed": 0, "stated_count": 0}
+    count |= {"likely_count": 0} if mode == "hybrid" else {}
     assert answers.to_json() == {"mode": mode, **count, "answers": [], **unseen}
 
 
@@ -375,6 +377,58 @@ def test_predicted_only_leaves_out_stated_answers() -> None:
     assert 0 < len(predicted) < len(every)
     with pytest.raises(NqeError, match="exact answers are all stated"):
         asked.answer(NEIGHBOURS, "exact", predicted_only=True)
+
+
+def test_stated_only_leaves_out_predictions() -> None:
+    asked = answerer("train")
+    every = asked.answer(NEIGHBOURS, threshold=0.0)
+    stated = asked.answer(NEIGHBOURS, threshold=0.0, stated_only=True)
+    assert stated.answers == tuple(one for one in every if one.known)
+    assert asked.answer(NEIGHBOURS, "exact", stated_only=True).ids == stated.ids
+    among = EntitySet.of([stated[0].entity, every[-1].entity])
+    assert asked.answer(NEIGHBOURS, among=among, stated_only=True).ids == stated.ids[:1]
+    with pytest.raises(NqeError, match="no answer is stated and predicted at once"):
+        asked.answer(NEIGHBOURS, stated_only=True, predicted_only=True)
+
+
+def test_stated_and_likely_answers_are_counted_whether_or_not_they_are_listed() -> None:
+    asked = answerer("train")
+    every = asked.answer(NEIGHBOURS, top=99)
+    stated = [one for one in every if one.known]
+    likely = [one for one in every if not one.known and one.probability > 0.5]
+    for options in ({}, {"top": 1}, {"predicted_only": True}, {"stated_only": True}):
+        answers = asked.answer(NEIGHBOURS, **options)
+        assert (answers.stated_count, answers.likely_count) == (len(stated), len(likely))
+    bar = sorted(one.probability for one in every)[len(every) // 2]
+    reaching = asked.answer(NEIGHBOURS, threshold=bar, top=1)
+    expected = [one.known for one in every if one.probability >= bar]
+    assert reaching.stated_count == sum(expected)
+    assert reaching.likely_count == len(expected) - sum(expected)
+    among = EntitySet.of([stated[0].entity, every[-1].entity])
+    within = asked.answer(NEIGHBOURS, among=among)
+    assert (within.stated_count, within.likely_count) == (1, 0)
+
+
+def test_only_the_mode_hybrid_counts_predictions() -> None:
+    asked = answerer("train")
+    for mode in ("exact", "embedding"):
+        answers = asked.answer(NEIGHBOURS, mode)
+        assert answers.stated_count == len(asked.answer(NEIGHBOURS, "exact"))
+        assert answers.likely_count is None
+
+
+def test_a_stated_answer_below_1_says_what_a_missing_fact_may_say() -> None:
+    asked = answerer("train")
+    query = "?x: borders(?x, fr) and not (speaks(?x, ?l) and speaks(de, ?l))"
+    answers = asked.answer(query)
+    assert any(one.known and one.probability < 1 for one in answers)
+    unless = ("speaks(?x, ?l) and speaks(Germany, ?l)",)
+    assert answers.unless == unless
+    assert answers.to_json()["unless"] == list(unless)
+    for other in (asked.answer(query, "exact"), asked.answer(query, predicted_only=True)):
+        assert other.unless == ()
+        assert "unless" not in other.to_json()
+    assert asked.answer(NEIGHBOURS).unless == ()
 
 
 def test_the_exact_engine_runs_once_for_a_batch_without_negations() -> None:

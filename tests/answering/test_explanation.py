@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import reduce
@@ -26,7 +27,7 @@ from nqe.errors import NqeError, TooManyBindings
 from nqe.graph import Fact, Graph
 from nqe.query import Plan, bind, execute
 from nqe.query.plan import Op
-from nqe.query.reason import Reason
+from nqe.query.reason import Reason, show_probability
 from nqe.query.step_text import describe_step
 
 DATASET = countries()
@@ -45,16 +46,29 @@ def walk(reason: Reason) -> Iterator[Reason]:
         yield from walk(part)
 
 
+def describe_bound(
+    plan: Plan, number: int, graph: Graph, entity: int, bound: dict[str, int]
+) -> str:
+    """The atom of a step, with the entities that its variables stand for."""
+    step = plan.steps[number]
+    names = {
+        place: bound[plan.steps[one].variable]
+        for place, one in zip(step.filled, step.inputs, strict=True)
+        if plan.steps[one].variable in bound
+    }
+    return describe_step(plan, number, graph.vocabulary, entity, names)
+
+
 def check_atom(plan: Plan, graph: Graph, reason: Reason) -> None:
     """Check that the fact of a stated atom matches it, and that no fact matches a predicted one."""
+    bound = {part.variable: part.entity for part in reason.parts}
     [step, *_] = [
         step
         for number, step in enumerate(plan.steps)
         if step.op == Op.PROJECTION
         and step.variable == reason.variable
-        and describe_step(plan, number, graph.vocabulary, reason.entity) == reason.atom
+        and describe_bound(plan, number, graph, reason.entity, bound) == reason.atom
     ]
-    bound = {part.variable: part.entity for part in reason.parts}
     slots = list(step.slots)
     for place, one in zip(step.filled, step.inputs, strict=True):
         slots[place] = bound.get(plan.steps[one].variable)
@@ -73,6 +87,7 @@ def check_probability(reason: Reason, logic: str) -> None:
     match reason.op:
         case Op.PROJECTION:
             expected = reduce(CONJOIN[logic], [*parts, reason.own])
+            assert reason.alone is None or reason.alone == pytest.approx(expected, abs=1e-5)
         case Op.AND:
             expected = reduce(CONJOIN[logic], parts)
         case Op.NOT:
@@ -97,7 +112,9 @@ def test_reasons_have_the_facts_and_probabilities_they_claim(
     reason = explanation.reason
     assert explanation.entity == reason.entity == entity
     assert explanation.probability == reason.probability == float(row[entity])
-    assert explanation.rank == int((row > row[entity]).sum()) + 1
+    listed = [one.entity for one in answerer.answer(plan, top=len(row))]
+    place = listed.index(entity) if entity in listed else len(listed)
+    assert explanation.rank == place + 1
     assert explanation.known == (entity in execute(plan, graph).sets[-1])
     for one in walk(reason):
         check_probability(one, logic)
@@ -180,7 +197,7 @@ def test_the_predicted_part_is_the_weakest() -> None:
     assert not weakest.negated
     assert weakest.reason.atom == "borders(France, Portugal)"
     assert weakest.support == weakest.reason.own < 1
-    assert "The weakest part is borders(France, Portugal) with ?x = France" in str(explanation)
+    assert "The weakest part is borders(France, Portugal) (" in str(explanation)
 
 
 def test_a_stated_fact_under_a_negation_is_the_weakest_part() -> None:
@@ -190,7 +207,10 @@ def test_a_stated_fact_under_a_negation_is_the_weakest_part() -> None:
     assert weakest is not None
     assert weakest.negated
     assert weakest.support == 0
-    assert str(weakest) == "not speaks(Germany, German) with ?x = Germany, which has 0.0000"
+    assert str(weakest) == "not speaks(Germany, German) (0.000)"
+    lines = str(explanation).splitlines()
+    assert "Why Germany is no answer:" in lines
+    assert "    but a fact states (Germany, speaks, German)" in lines
 
 
 def test_of_a_negated_conjunction_the_part_that_fails_most_easily_is_the_weakest() -> None:
@@ -200,7 +220,7 @@ def test_of_a_negated_conjunction_the_part_that_fails_most_easily_is_the_weakest
     assert negation.op == Op.NOT
     weakest = negation.weakest()
     assert weakest is not None
-    assert str(weakest).startswith("not speaks(France, German) with ?x = France")
+    assert str(weakest).startswith("not speaks(France, German) (")
     assert weakest.support == 1 - weakest.reason.own > 0
 
 
@@ -231,6 +251,46 @@ def test_held_out_answers_are_hard() -> None:
     assert truth.pop("fr") == "easy"
     assert truth.pop("pt") == "hard"
     assert set(truth.values()) == {"wrong"}
+
+
+def test_without_the_truth_nothing_is_called_easy_or_wrong() -> None:
+    explanation = explain(Answerer(DATASET, country_model(), facts="train"), NEIGHBOURS_SPEAK)
+    assert not {"easy", "hard", "wrong"} & set(re.findall(r"\w+", str(explanation)))
+    text = explanation.to_markdown()
+    assert "| known by |\n" in text
+    assert len({line.count("|") for line in text.splitlines() if line.startswith("|")}) == 1
+    steps = explanation.to_json()["steps"]
+    assert not any("truth" in one for step in steps for one in step["candidates"])
+
+
+def test_of_equal_answers_the_rank_is_their_place_in_the_list() -> None:
+    answerer = Answerer(DATASET, country_model(), facts="train")
+    answers = answerer.answer("?x: borders(?x, fr)")
+    assert [answer.probability for answer in answers[:3]] == [1, 1, 1]
+    ranks = [explain(answerer, "?x: borders(?x, fr)", one.entity).rank for one in answers]
+    assert ranks == list(range(1, len(answers) + 1))
+
+
+def test_joined_bindings_give_the_number_of_the_best_alone_and_of_all_together() -> None:
+    reason = explain_countries("?x: borders(?y, France) and borders(?y, ?x)", "it").reason
+    assert reason.ways > 1
+    assert reason.alone is not None
+    assert reason.alone < reason.probability
+    ways = f"; the likeliest of {reason.ways} ways, {show_probability(reason.alone)} alone; "
+    assert f"{ways}all together {show_probability(reason.probability)}" in str(reason)
+    data = reason.to_json()
+    assert (data["ways"], data["alone"]) == (reason.ways, reason.alone)
+
+
+def test_a_single_atom_is_said_once() -> None:
+    text = str(explain_countries("?x: borders(?x, pt)", "fr"))
+    assert text.count("borders(France, Portugal)") == 1
+    assert "weakest" not in text
+
+
+def test_connectives_are_described_in_the_words_of_a_query() -> None:
+    lines = str(explain_countries(NOT_GERMAN)).splitlines()
+    assert "step 4, ?x: borders(?x, France) and not speaks(?x, German)" in lines
 
 
 def test_the_best_answer_is_explained_if_none_is_named() -> None:

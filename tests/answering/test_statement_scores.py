@@ -6,7 +6,15 @@ import json
 import math
 
 import pytest
-from answering_cases import answerer_of, countries, country_model, entities, fact_lists, graph_of
+from answering_cases import (
+    answerer_of,
+    countries,
+    country_model,
+    entities,
+    fact_lists,
+    graph_of,
+    untrained,
+)
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -193,3 +201,65 @@ def test_unknown_names_have_no_suggestions() -> None:
         suggest(answerer(), "France", relation="adjoins")
     with pytest.raises(NqeError, match="there is no entity number 9; they go to 8"):
         suggest(answerer(), 9)
+
+
+def towns() -> Graph:
+    """Twinned towns with one mayor each, who are friends; two newcomers have no mayor and no town.
+
+    A year is only the value of an attribute.
+    """
+    names = [*(f"{number}" for number in range(20)), "new"]
+    facts = [Fact(f"town{n}", "mayor", f"person{n}", (("since", "y2000"),)) for n in names[:-1]]
+    for place, name in enumerate(names):
+        for other in (names[place - 1], names[place - 2]):
+            facts.append(Fact(f"town{name}", "twin", f"town{other}"))
+            facts.append(Fact(f"person{name}", "friend", f"person{other}"))
+    return Graph.of(facts)
+
+
+def suggest_towns(entity: str, relation: str | None = None) -> set[tuple[str, str, str]]:
+    """All suggestions about an entity."""
+    graph = towns()
+    asked = Answerer(graph, untrained(graph.vocabulary))
+    found = suggest(asked, entity, relation=relation, top=500)
+    return {(one.subject.id, one.relation, one.object.id) for one in found}
+
+
+def test_no_second_value_is_suggested_where_a_relation_takes_one() -> None:
+    assert {relation for _, relation, _ in suggest_towns("town1")} == {"twin"}
+    assert {relation for _, relation, _ in suggest_towns("person1")} == {"friend"}
+    assert suggest_towns("town1", "mayor") == set()
+
+
+def test_a_first_value_is_suggested_though_the_relation_takes_one() -> None:
+    for entity in ("townnew", "personnew"):
+        mayors = {one for one in suggest_towns(entity) if one[1] == "mayor"}
+        assert mayors == {("townnew", "mayor", "personnew")} == suggest_towns(entity, "mayor")
+
+
+def test_an_attribute_is_not_suggested_as_a_main_relation() -> None:
+    assert "since" not in {relation for _, relation, _ in suggest_towns("townnew")}
+    assert suggest_towns("townnew", "since") == set()
+
+
+def test_entities_are_suggested_only_where_those_like_them_stand() -> None:
+    for subject, relation, object_ in suggest_towns("townnew"):
+        assert relation in ("twin", "mayor")
+        assert subject.startswith("town")
+        assert object_.startswith("town" if relation == "twin" else "person")
+
+
+def test_a_relation_that_is_named_may_be_new_to_the_entity() -> None:
+    assert {"townnew"} == {subject for subject, _, _ in suggest_towns("y2000", "mayor")} - {"y2000"}
+    assert suggest_towns("town1", "friend")
+
+
+def test_without_known_facts_nothing_is_ruled_out() -> None:
+    graph = towns()
+    asked = Answerer(graph, untrained(graph.vocabulary), facts="none")
+    assert {one.relation for one in suggest(asked, "town1", top=5000)} == {
+        "mayor",
+        "twin",
+        "friend",
+        "since",
+    }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -97,7 +98,7 @@ def test_a_run_answers_in_a_process_of_its_own(runs: Path) -> None:
     stated = {row[1] for row in rows if row[3] == "stated"}
     assert {"Monaco", "Andorra"} <= stated < {row[1] for row in rows}
     assert all((row[2] == "1.0000") == (row[3] == "stated") for row in rows)
-    assert run.err == ""
+    assert re.fullmatch(r"(\d+ in all: )?\d+ stated, (\d+|none) predicted above 0.5\n", run.err)
 
 
 def test_a_run_gives_ten_hybrid_answers_by_default(run_nqe: RunNqe) -> None:
@@ -163,8 +164,31 @@ def test_a_run_without_a_calibration_says_so(run_nqe: RunNqe) -> None:
     ):
         run = run_nqe(*words)
         assert well(run)
-        assert run.err == note + "little; run `nqe calibrate plain.run`\n"
-    assert run_nqe("ask", "plain.run", FRANCE, "--mode", "exact").err == ""
+        assert run.err.startswith(note + "little; run `nqe calibrate plain.run`\n")
+    assert run_nqe("ask", "plain.run", FRANCE, "--mode", "exact").err == "8 stated\n"
+
+
+def test_stated_and_predicted_answers_can_be_asked_for_alone(run_nqe: RunNqe) -> None:
+    for option, source in (("--stated", "stated"), ("--predicted", "predicted")):
+        rows = read_table(well(run_nqe("ask", "atlas.run", FRANCE, option)))
+        assert {row[3] for row in rows[1:]} == {source}
+    graph = well(run_nqe("ask", "atlas", FRANCE))
+    assert well(run_nqe("ask", "atlas", FRANCE, "--stated")) == graph
+    run = run_nqe("ask", "atlas.run", FRANCE, "--stated", "--facts", "none")
+    assert run.err.startswith("no answer: no entity follows from the known facts\n")
+    run = run_nqe("ask", "atlas.run", FRANCE, "--predicted", "--threshold", "1")
+    assert run.err == (
+        "no answer: no entity that is not stated has a probability of 1 or more\n"
+        "none predicted at 1 or above (8 stated left out)\n"
+    )
+
+
+def test_stated_answers_below_1_say_why_once(run_nqe: RunNqe) -> None:
+    run = run_nqe("ask", "atlas.run", NOT_GERMAN, "--stated")
+    assert well(run).count("\tstated\n") == 3
+    note = "stated answers below 1 hold unless a missing fact says speaks(?x, German)\n"
+    assert run.err.count(note) == 1
+    assert "unless" not in run_nqe("ask", "atlas.run", FRANCE).err
 
 
 def test_facts_added_after_training_are_used_at_once(run_nqe: RunNqe) -> None:
@@ -237,8 +261,16 @@ WRONG: dict[str, tuple[tuple[str, ...], str]] = {
     "an unknown entity": ((*ASK, "?x: borders(?x, Frnace)"), "no entity is called 'Frnace'; did"),
     "an unknown split": ((*ASK, FRANCE, "--facts", "dev"), "there is no dev split; the data set"),
     "an unknown ending": (
-        (*ASK, "--file", "queries.txt", "-o", "a.csv"),
-        "a.csv: not a known format of answers; end the name in .jsonl or .parquet",
+        (*ASK, "--file", "queries.txt", "-o", "a.xls"),
+        "a.xls: not a known format of answers; end the name in .jsonl, .csv, .parquet",
+    ),
+    "stated and predicted": (
+        (*ASK, FRANCE, "--stated", "--predicted"),
+        "--predicted and --stated leave nothing together; give one of them",
+    ),
+    "predictions of a graph": (
+        ("ask", "atlas", FRANCE, "--predicted"),
+        "exact answers are all stated; ask for predicted ones in mode hybrid",
     ),
     "a folder for the answers": (
         (*ASK, "--file", "queries.txt", "-o", "folder.jsonl"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,8 @@ from nqe.cli.ask_file import WRITERS
 from nqe.cli.print_answers import AnswerPrinter
 
 COLUMNS = ["query", "text", "rank", "entity", "label", "probability", "score", "known", "seen"]
-COLUMNS += ["mode", "error"]
+COLUMNS += ["mode", "listed", "stated_count", "likely_count", "error"]
+NOTHING = "?x: borders(?x, Europe)"
 
 
 def test_a_query_in_error_does_not_stop_the_batch(tmp_path: Path, run_nqe: RunNqe) -> None:
@@ -47,7 +49,11 @@ def test_a_file_of_queries_becomes_json_lines(run_nqe: RunNqe, tmp_path: Path) -
     assert run.err.endswith("written, 2 of 3 queries answered\n")
     rows = [json.loads(line) for line in output.read_text().splitlines()]
     assert [row["query"] for row in rows] == [FRANCE, "?x: p(?x", CHAIN]
-    assert [set(row) for row in rows[:2]] == [{"query", "mode", "answers"}, {"query", "error"}]
+    counts = {"listed", "stated_count", "likely_count"}
+    assert set(rows[0]) == {"query", "mode", "answers", *counts}
+    assert set(rows[1]) == {"query", "error", "listed"}
+    assert [row["listed"] for row in rows] == [2, 0, 2]
+    assert rows[0]["stated_count"] == 8
     assert [len(row["answers"]) for row in (rows[0], rows[2])] == [2, 2]
     assert files(tmp_path) == ["new", "new/answers.jsonl"]
 
@@ -70,6 +76,57 @@ def test_a_file_of_queries_becomes_parquet(asked: str, run_nqe: RunNqe, tmp_path
     assert list(rows[0]) == COLUMNS
     assert {(row["probability"], row["score"]) for row in rows} == {(1.0, None)}
     assert {row["known"] for row in rows} == {True}
+
+
+@pytest.mark.parametrize("ending", WRITERS)
+def test_every_question_is_in_the_output_with_the_number_of_its_answers(
+    ending: str, run_nqe: RunNqe, tmp_path: Path
+) -> None:
+    file, output = tmp_path / "queries.txt", tmp_path / f"answers{ending}"
+    file.write_text(f"{NOTHING}\n?x: p(?x\n{FRANCE}\n")
+    assert run_nqe("ask", "atlas", "--file", str(file), "--top", "2", "-o", str(output)).code == 1
+    rows = read_rows(output)
+    if ending == ".jsonl":
+        assert [row["query"] for row in rows] == [NOTHING, "?x: p(?x", FRANCE]
+    else:
+        assert [int(row["query"]) for row in rows] == [1, 2, 3, 3]
+        assert [row["rank"] or None for row in rows[:2]] == [None, None]
+        assert [row["entity"] or None for row in rows][:3] == [None, None, "country_AD"]
+    counts = [(int(row["listed"]), row.get("stated_count") or None) for row in rows[:3]]
+    assert [(listed, stated and int(stated)) for listed, stated in counts][1:] == [
+        (0, None),
+        (2, 8),
+    ]
+    assert int(rows[0]["stated_count"]) == 0
+    assert [bool(row.get("error")) for row in rows[:3]] == [False, True, False]
+
+
+def read_rows(path: Path) -> list[dict[str, Any]]:
+    """The objects or rows of a file of answers."""
+    if path.suffix == ".parquet":
+        rows: list[dict[str, Any]] = parquet.read_table(path).to_pylist()
+        return rows
+    with path.open(encoding="utf-8", newline="") as stream:
+        return list(csv.DictReader(stream) if path.suffix == ".csv" else map(json.loads, stream))
+
+
+def test_a_csv_file_has_the_columns_and_values_of_parquet(run_nqe: RunNqe, tmp_path: Path) -> None:
+    tables = []
+    for ending in (".csv", ".parquet"):
+        output = tmp_path / f"answers{ending}"
+        words = ("ask", "atlas.run", "--file", "queries.txt", "--top", "12", "-o", str(output))
+        assert run_nqe(*words).code == 1
+        tables.append(read_rows(output))
+    assert list(tables[0][0]) == COLUMNS
+    spelled = {None: "", True: "true", False: "false"}
+    for row, same in zip(*tables, strict=True):
+        known = {
+            name: spelled.get(value, value)
+            if not isinstance(value, int | float) or isinstance(value, bool)
+            else str(value)
+            for name, value in same.items()
+        }
+        assert row == known
 
 
 def test_a_batch_gives_what_queries_give_one_by_one(

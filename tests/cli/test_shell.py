@@ -55,6 +55,15 @@ def test_the_shell_answers_from_a_run(runs: Path) -> None:
     assert "Why " in out
 
 
+def test_the_shell_lists_stated_or_predicted_answers_alone(runs: Path) -> None:
+    for word in ("stated", "predicted"):
+        given = f"{word} {FRANCE}\n".encode()
+        run = nqe("shell", "atlas.run", "--facts", "train", cwd=runs, given=given)
+        head, *rows = well(run).splitlines()
+        assert head.endswith("known by")
+        assert {row.split("\t")[3] for row in rows} == {word}
+
+
 def test_the_plan_of_a_query_is_shown_for_a_run(runs: Path) -> None:
     out = well(nqe("shell", "atlas.run", cwd=runs, given=f"plan {FRANCE}\n".encode()))
     assert out.startswith("shape 1p\n")

@@ -230,5 +230,5 @@ def test_explanations_and_drawn_answers_are_visible() -> None:
     markdown, picture = explanation.to_markdown(), draw_answers(answerer, CHAIN)
     check_visible(str(explanation), markdown, picture)
     rows = [line for line in markdown.split("\n") if line.startswith("|")]
-    assert {len(re.findall(r"(?<!\\)\|", row)) for row in rows} == {8}
+    assert {len(re.findall(r"(?<!\\)\|", row)) for row in rows} == {7}
     ElementTree.fromstring(picture)

@@ -47,9 +47,9 @@ def test_a_proof_is_shown_step_by_step() -> None:
     )
     assert str(result.proof("Ann")).split("\n") == [
         "?x = Ann: all of",
-        "  ?x = Ann: stated (Ann, award, Prize, {with: Bob, with: Cid, year: 1999})",
+        "  stated (Ann, award, Prize, {with: Bob, with: Cid, year: 1999})",
         "    ?y = Bob: stated (Bob, born, Oslo)",
-        "  ?x = Ann: no facts give born(Ann, Oslo)",
+        "  no facts give born(Ann, Oslo)",
     ]
     data = result.proof("Ann").to_json()
     assert data["because"][0]["fact"]["subject"] == "Ann"
@@ -63,9 +63,31 @@ def test_a_proof_is_a_reason_in_which_everything_is_certain() -> None:
     assert proof.certain
     assert proof.stated
     assert proof.weakest() is None
-    assert proof.to_json()["atom"] == "award(Ann, Prize; with: ?y)"
+    assert proof.to_json()["atom"] == "award(Ann, Prize; with: Bob)"
 
 
 def test_an_entity_that_is_not_an_answer_has_no_proof() -> None:
     with pytest.raises(NqeError, match="Bob is not an answer"):
         execute("?x: born(?x, Rome)", Graph.of(FILMS)).proof("Bob")
+
+
+@pytest.mark.parametrize(
+    ("negated", "absent"),
+    [
+        (
+            "award(?x, Prize; with: ?y) and born(?y, Oslo)",
+            "award(Cid, Prize; with: ?y) and born(?y, Oslo)",
+        ),
+        (
+            "born(?x, Oslo) or award(?x, Prize; year: 1999)",
+            "born(Cid, Oslo) or award(Cid, Prize; year: 1999)",
+        ),
+        (
+            "born(?x, Rome) and not award(?x, Prize)",
+            "born(Cid, Rome) and not award(Cid, Prize)",
+        ),
+    ],
+)
+def test_what_is_absent_is_told_in_the_words_of_a_query(negated: str, absent: str) -> None:
+    proof = execute(f"?x: award(?x, Prize) and not ({negated})", Graph.of(FILMS)).proof("Cid")
+    assert proof.parts[1].absent == absent
