@@ -3,8 +3,8 @@
 Which facts are known was checked for every query by the exact engine. The hard answers of a
 validation query are those that train+valid gives and train does not. The hard answers of a test
 query are those that all three splits give and train+valid does not. So a model may know
-train+valid at test time, but the published methods learnt from train alone. Models here are
-trained and calibrated on a data set that has no test facts.
+train+valid at test time, but the published methods learnt from train alone and look up no facts.
+Models here are trained on train and calibrated on valid, and see no test facts.
 
 Every fact has two entities, so closed and open atoms mean the same. The queries are read as open
 ones and asked as closed ones, on which the model is trained: it has different vectors for the
