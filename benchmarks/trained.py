@@ -85,6 +85,6 @@ def run_stamp(dataset: Dataset, settings: RunSettings) -> Stamp:
     return Stamp(dataset.fingerprint, settings.to_json(), versions)
 
 
-def train_run(dataset: Dataset, folder: Path, settings: RunSettings) -> None:
+def train_run(dataset: Dataset, folder: Path, settings: RunSettings, name: str = "wd50k") -> None:
     """Train a run, or go on with one that was interrupted."""
-    fit_weights(dataset, folder, settings=settings, name="wd50k", resume=folder.is_dir())
+    fit_weights(dataset, folder, settings=settings, name=name, resume=folder.is_dir())

@@ -20,6 +20,7 @@ LIBRARIES = {
     "hostile_questions.py",
     "hostile_writing.py",
     "machine.py",
+    "query2box_data.py",
     "saved_examples.py",
     "tampered_folders.py",
     "tampering.py",
@@ -37,6 +38,7 @@ COMMANDS = {
     "hostile.py": [],
     "hybrid_quality.py": ["--count", "2"],
     "one_hop_quality.py": ["main"],
+    "query2box.py": ["--count", "2"],
     "wide_conjunctions.py": ["--count", "20"],
 }
 
