@@ -21,6 +21,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
+from nqe.answering.probability import MAX_PREDICTED, to_logit, to_probability
+from nqe.answering.question_curve import UNMOVED, QuestionCurve
 from nqe.graph.arrays import Booleans, Integers
 from nqe.graph.fact_columns import Facts
 from nqe.graph.fact_source import FactSource
@@ -30,8 +32,6 @@ from nqe.sampling.one_hop import make_closed_queries
 Floats = npt.NDArray[np.float64]
 Table = npt.NDArray[np.float32]
 
-MAX_PREDICTED = 1 - 1e-4
-"""The highest probability of a prediction; only stated facts are certain."""
 SLOT_KINDS = 3
 """Slots are distinguished as subject, object and qualifier value."""
 _LISTS, _TABLES = ("knots", "heights"), ("answers", "own")
@@ -111,19 +111,6 @@ class Curve:
         return cls(**numbers, **lists, **tables)
 
 
-def to_logit(probability: Floats) -> Floats:
-    """The log odds of probabilities, which are kept away from 0 and 1."""
-    p = np.clip(probability, 1e-300, 1 - 1e-15)
-    logits: Floats = np.log(p) - np.log1p(-p)
-    return logits
-
-
-def to_probability(logits: Floats) -> Floats:
-    """The probabilities of log odds, at most that of a prediction."""
-    p: Floats = 1 / (1 + np.exp(-np.clip(logits, -700, 700)))
-    return np.minimum(p, MAX_PREDICTED)
-
-
 def _interpolate(at: Floats, knots: tuple[float, ...], heights: tuple[float, ...]) -> Floats:
     """A line of straight pieces, whose first and last pieces go on for ever."""
     x, y = np.array(knots), np.array(heights)
@@ -140,7 +127,7 @@ def _to_table(rows: Any) -> Table:
 
 @dataclass(frozen=True, eq=False)
 class Calibration:
-    """One curve for when facts are known, and one for when none are."""
+    """Curves of one-hop and of whole questions, for when facts are known and when none are."""
 
     kind: ClassVar[str] = "bent"
     """The kind that its file names; see `calibration_storage`."""
@@ -149,6 +136,10 @@ class Calibration:
     """For entities that the known facts do not state."""
     alone: Curve
     """For when no facts are known."""
+    facts_questions: QuestionCurve = UNMOVED
+    """For whole questions, when facts are known."""
+    alone_questions: QuestionCurve = UNMOVED
+    """For whole questions, when no facts are known."""
 
     @classmethod
     def plain(cls, answers: Table) -> Calibration:
@@ -162,14 +153,23 @@ class Calibration:
         """The curve to use with these known facts."""
         return self.facts if len(graph) else self.alone
 
+    def question_curve(self, graph: FactSource) -> QuestionCurve:
+        """The curve of whole questions to use with these known facts."""
+        return self.facts_questions if len(graph) else self.alone_questions
+
     def to_json(self) -> dict[str, Any]:
         """Return the curves as JSON data."""
-        return {"facts": self.facts.to_json(), "alone": self.alone.to_json()}
+        return {field.name: getattr(self, field.name).to_json() for field in fields(self)}
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Self:
         """Build a calibration from JSON data."""
-        return cls(Curve.from_json(data["facts"]), Curve.from_json(data["alone"]))
+        return cls(
+            Curve.from_json(data["facts"]),
+            Curve.from_json(data["alone"]),
+            QuestionCurve.from_json(data["facts_questions"]),
+            QuestionCurve.from_json(data["alone_questions"]),
+        )
 
 
 def compute_mean_answers(facts: Facts, relation_count: int) -> Table:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -11,16 +12,14 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from nqe.answering.calibration import (
-    MAX_PREDICTED,
-    SLOT_KINDS,
-    Calibration,
-    Curve,
-    compute_mean_answers,
-)
+from nqe.answering.calibration import SLOT_KINDS, Calibration, Curve, compute_mean_answers
 from nqe.answering.calibration_queries import draw_calibration_queries
 from nqe.answering.calibration_storage import save_calibration
-from nqe.answering.reliability import Reliability, mask_stated, measure_reliability, split_rows
+from nqe.answering.logistic import fit_logistic, sigmoid
+from nqe.answering.neural import NeuralEngine
+from nqe.answering.probability import MAX_PREDICTED
+from nqe.answering.question_fitting import QUESTIONS, draw_questions, fit_question_curve
+from nqe.answering.reliability import ALL, Reliability, measure_reliability
 from nqe.documents import render_document
 from nqe.errors import NqeError
 from nqe.files import new_file
@@ -39,12 +38,17 @@ from nqe.training.validation import includes_valid
 
 Floats = npt.NDArray[np.float64]
 
-QUERIES = 4_000
+ONE_HOP = 4_000
+"""So many one-hop queries are drawn."""
+MEASURED = 60
+"""Reliability is measured on so many questions of each shape."""
 TOP, MIDDLE = 20, 1_000
 """Each query contributes its entities up to the first of these ranks, and some up to the second."""
 DRAWN = 20
 """So many entities are drawn between these ranks, and so many of all that come after them."""
 TEMPERATURES = (0.7, 1.0, 1.4)
+MAX_SCORES, MAX_QUERIES = 2**24, 256
+"""At most this many scores, of at most this many queries, exist at once."""
 KNOTS = (-9.0, -6.0, -3.0, 0.0)
 """The log odds at which the bend of a fitted curve changes its slope."""
 PRIOR = 4.0
@@ -53,11 +57,6 @@ MAX_OWN = 3.0
 """The offset of a relation and slot is at most this large."""
 MIN_SLOPE = 0.05
 """Slopes stay positive, so that a higher score is never less likely."""
-RIDGE = 1.0
-"""How strongly the coefficients are held at those of the calibration before any fit."""
-_MAX_STEPS = 60
-_CONVERGED = 1e-8
-"""The fit ends when no coefficient changes by more than this."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,19 +73,33 @@ class Samples:
 
 @dataclass(frozen=True)
 class Calibrated:
-    """The outcome of calibrating a checkpoint: its reliability before and after."""
+    """The outcome of calibrating a checkpoint: its reliability before and after, by shape."""
 
     folder: Path
     """The checkpoint."""
     split: str
     """The split on which reliability was measured: test, or valid if there is no test split."""
-    before: Reliability
-    after: Reliability
+    shapes_before: dict[str, Reliability]
+    shapes_after: dict[str, Reliability]
+
+    @property
+    def before(self) -> Reliability:
+        """The reliability over all shapes before calibrating."""
+        return self.shapes_before[ALL]
+
+    @property
+    def after(self) -> Reliability:
+        """The reliability over all shapes after calibrating."""
+        return self.shapes_after[ALL]
 
     def to_json(self) -> dict[str, Any]:
         """Return the outcome as JSON data."""
-        both = {"before": self.before.to_json(), "after": self.after.to_json()}
-        return {"checkpoint": str(self.folder), "split": self.split, **both}
+        both = {"before": self.shapes_before, "after": self.shapes_after}
+        measured = {
+            when: {name: one.to_json() for name, one in shapes.items()}
+            for when, shapes in both.items()
+        }
+        return {"checkpoint": str(self.folder), "split": self.split, **measured}
 
 
 def calibrate(run: str | Path, dataset: Dataset, device: str = "auto") -> Calibrated:
@@ -112,14 +125,16 @@ def _calibrate(folder: Path, run: str, dataset: Dataset, device: str) -> Calibra
             "one it was trained on"
         )
     calibration = fit_calibration(model, dataset)
-    plain = build_plain_calibration(dataset, model.relation_count)
     held_out = dataset.splits.get("test")
     has_test = held_out is not None and len(held_out) > 0
     split, known = ("test", "train,valid") if has_test else ("valid", "train")
-    both = {"before": plain.facts, "after": calibration.facts}
-    measured = measure_reliability(model, both, dataset, split, known)
+    questions = draw_questions(dataset, split, known, MEASURED, seed=1)
+    before, after = (
+        measure_reliability(NeuralEngine.of(model, dataset.known(known), one), questions)
+        for one in (None, calibration)
+    )
     save_calibration(calibration, folder)
-    done = Calibrated(folder, split, measured["before"], measured["after"])
+    done = Calibrated(folder, split, before, after)
     path = folder / RELIABILITY_FILE
     text = render_document(path, done.to_json())
     with new_file(path) as temporary:
@@ -134,21 +149,32 @@ def has_learnt_from_valid(checkpoint: Path) -> bool:
 
 
 def fit_calibration(model: Model, dataset: Dataset, seed: int = 0) -> Calibration:
-    """Fit a calibration on queries of the validation split."""
-    rng = np.random.default_rng(seed)
-    table, stated = draw_calibration_queries(dataset, "valid", "train", QUERIES, rng)
-    plain = build_plain_calibration(dataset, model.relation_count)
-    nothing = Ragged.empty(len(table))
-    known = dataset.known("train")
+    """Fit a calibration on the validation split: one-hop curves, then those of whole questions."""
     try:
-        return Calibration(
-            fit_curve(plain.facts, draw_samples(model, table, stated, known, rng)),
-            fit_curve(plain.alone, draw_samples(model, table, nothing, None, rng)),
-        )
+        calibration = fit_one_hop(model, dataset, seed)
+        questions = draw_questions(dataset, "valid", "train", QUESTIONS, seed)
+        curves = [
+            fit_question_curve(NeuralEngine.of(model, dataset.known(known), calibration), asked)
+            for known, asked in (("train", questions), ("none", questions.without_facts()))
+        ]
     except ValueError as error:
         raise NqeError(
             f"no calibration fits the model's scores ({error}); train the model again"
         ) from error
+    return replace(calibration, facts_questions=curves[0], alone_questions=curves[1])
+
+
+def fit_one_hop(model: Model, dataset: Dataset, seed: int = 0) -> Calibration:
+    """Fit the curves of one-hop queries."""
+    rng = np.random.default_rng(seed)
+    table, stated = draw_calibration_queries(dataset, "valid", "train", ONE_HOP, rng)
+    plain = build_plain_calibration(dataset, model.relation_count)
+    nothing = Ragged.empty(len(table))
+    known = dataset.known("train")
+    return Calibration(
+        fit_curve(plain.facts, draw_samples(model, table, stated, known, rng)),
+        fit_curve(plain.alone, draw_samples(model, table, nothing, None, rng)),
+    )
 
 
 def fit_curve(start: Curve, samples: Samples) -> Curve:
@@ -190,6 +216,20 @@ def draw_samples(
         counts = stated.lengths[row].astype(np.float64)
         parts.append((drawn.logs, place[row], drawn.right, drawn.weight, counts, elsewhere))
     return Samples(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+
+
+def split_rows(queries: int, entity_count: int) -> Iterator[Integers]:
+    """Split queries into row numbers of parts whose scores of all entities fit into memory."""
+    size = max(1, min(MAX_SCORES // max(entity_count, 1), MAX_QUERIES))
+    for first in range(0, queries, size):
+        yield np.arange(first, min(first + size, queries))
+
+
+def mask_stated(scores: torch.Tensor, stated: Ragged) -> torch.Tensor:
+    """Return a copy of the scores with -∞ for the stated entities of each row."""
+    scores = scores.clone()
+    scores[torch.from_numpy(stated.owner), torch.from_numpy(stated.values)] = -torch.inf
+    return scores
 
 
 def to_patterns(plans: StepTable) -> Patterns:
@@ -259,7 +299,7 @@ def _fit(start: Curve, samples: Samples, column: int) -> tuple[Curve, float]:
     prior = np.array([1.0] * pieces + [1.0, 0.0, 0.0, 0.0, 0.0])
     least = np.array([MIN_SLOPE] * pieces + [-np.inf] * 5)
     values = fit_logistic(features, samples.right, samples.weight, prior, least)
-    predicted = _sigmoid(features @ values)
+    predicted = sigmoid(features @ values)
     likelihood = np.where(samples.right > 0, predicted, 1 - predicted)
     loss = -(samples.weight * np.log(likelihood + 1e-12)).sum()
     own = _fit_offsets(samples, predicted, start.answers.size)
@@ -306,32 +346,3 @@ def _fit_offsets(samples: Samples, predicted: Floats, size: int) -> Floats:
     surplus = np.bincount(samples.place, samples.weight * (samples.right - predicted), size)
     curvature = np.bincount(samples.place, samples.weight * predicted * (1 - predicted), size)
     return np.clip(surplus / (curvature + PRIOR), -MAX_OWN, MAX_OWN)
-
-
-def fit_logistic(
-    features: Floats, right: Floats, weight: Floats, prior: Floats, least: Floats
-) -> Floats:
-    """Fit the coefficients of a logistic regression by Newton's method.
-
-    They are held at `prior`, and stay at or above `least`.
-    """
-    values = prior.copy()
-    for _ in range(_MAX_STEPS):
-        predicted = _sigmoid(features @ values)
-        gradient = features.T @ (weight * (right - predicted)) - RIDGE * (values - prior)
-        curvature = (features * (weight * predicted * (1 - predicted))[:, None]).T @ features
-        curvature += RIDGE * np.eye(len(values))
-        # A coefficient at its bound stays there if the fit would take it further.
-        free = ~((values <= least) & (gradient < 0))
-        step = np.zeros_like(values)
-        step[free] = np.linalg.solve(curvature[np.ix_(free, free)], gradient[free])
-        after = np.maximum(values + np.clip(step, -1, 1), least)
-        converged = np.abs(after - values).max() < _CONVERGED
-        values = after
-        if converged:
-            break
-    return values
-
-
-def _sigmoid(values: Floats) -> Floats:
-    return np.asarray(1 / (1 + np.exp(-np.clip(values, -40, 40))))

@@ -33,8 +33,8 @@ def draw_calibration_queries(
     table = make_link_queries(facts, full)
     table = table.take(rng.permutation(len(table))[:count])
     table = swap_anchors(table, len(table) // 2, rng)
-    table = table.with_answers(_answer(table, full), Ragged.empty(len(table)))
-    return table, _answer(table, dataset.known(known))
+    table = table.with_answers(answer_exactly(table, full), Ragged.empty(len(table)))
+    return table, answer_exactly(table, dataset.known(known))
 
 
 def swap_anchors(table: QueryTable, count: int, rng: np.random.Generator) -> QueryTable:
@@ -81,7 +81,8 @@ def _draw_one_per_query(anchors: Integers, owner: Integers, rng: np.random.Gener
     return np.sort(shuffled[first])
 
 
-def _answer(table: QueryTable, graph: FactSource) -> Ragged:
+def answer_exactly(table: QueryTable, graph: FactSource) -> Ragged:
+    """The exact answers of queries over a graph."""
     sets = run_table(table.plans, graph)
     targets = table.plans.targets
     return Ragged(offsets(sets.length[targets]), sets.members(targets))

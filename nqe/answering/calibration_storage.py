@@ -14,9 +14,7 @@ from nqe.files import new_file
 from nqe.folders import FILES
 from nqe.run_folders import CALIBRATION_FILE, CHECKPOINT, WEIGHTS
 
-FORMAT, VERSION = "nqe-calibration", 2
-OLDER_VERSIONS = (1,)
-"""Versions without a digest that can still be read."""
+FORMAT, VERSION = "nqe-calibration", 3
 CALIBRATIONS: dict[str, type[Calibration]] = {Calibration.kind: Calibration}
 """The kinds of calibration by name. A new kind is a subclass of `Calibration` listed here."""
 
@@ -74,16 +72,13 @@ def _check_size(calibration: Calibration, config: Mapping[str, Any]) -> None:
 
 def _find_kind(path: Path, data: dict[str, Any]) -> type[Calibration]:
     """Find the class for the data, which says its format, version and kind."""
-    if "format" not in data:
-        # Files from before formats had a version are all logistic.
-        check_digest(data, required=False)
-        return Calibration
-    if data["format"] != FORMAT:
+    if data.get("format", FORMAT) != FORMAT:
         raise ValueError(f"its format is '{data['format']}', not '{FORMAT}'")
-    if data["version"] not in (VERSION, *OLDER_VERSIONS):
+    # Files from before formats had a version are of the first one.
+    version = data.get("version", 1) if {"facts", "alone"} <= set(data) else data["version"]
+    if version != VERSION:
         raise StorageError(
-            f"{path}: format version {data['version']}, but this nqe reads "
-            f"{' and '.join(map(str, (*OLDER_VERSIONS, VERSION)))}; {_remedy(path)}"
+            f"{path}: format version {version}, but this nqe reads {VERSION}; {_remedy(path)}"
         )
     if data["kind"] not in CALIBRATIONS:
         known = ", ".join(CALIBRATIONS)
@@ -91,7 +86,7 @@ def _find_kind(path: Path, data: dict[str, Any]) -> type[Calibration]:
             f"{path}: unknown kind of calibration '{data['kind']}'; this nqe reads {known}, "
             f"so {_remedy(path)}"
         )
-    check_digest(data, required=data["version"] == VERSION)
+    check_digest(data, required=True)
     return CALIBRATIONS[data["kind"]]
 
 

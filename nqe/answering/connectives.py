@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from nqe.answering.calibration import MAX_PREDICTED
 from nqe.answering.fuzzy_set import FuzzySets
+from nqe.answering.probability import MAX_PREDICTED
 from nqe.graph.arrays import Integers
 from nqe.model.fuzzy_logic import Logic, connect
 from nqe.query.plan import Op

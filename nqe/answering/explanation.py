@@ -194,7 +194,7 @@ def explain(
     graph = answerer.graph
     result = execute(query, graph, max_bindings=answerer.max_bindings)
     plan, run = result.plan, answerer.neural.run([result])
-    row, order, stated = run.sets[-1], graph.vocabulary.entities.id_order, result.sets[-1]
+    row, order, stated = run.targets[0], graph.vocabulary.entities.id_order, result.sets[-1]
     if entity is None:
         best = select_likeliest(row, 1, order=order, stated=stated)
         if not best:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -18,12 +19,14 @@ import numpy.typing as npt
 import torch
 
 from nqe.answering.bindings import Bindings, choose_bindings
-from nqe.answering.calibration import MAX_PREDICTED, Curve
+from nqe.answering.calibration import Curve
 from nqe.answering.connectives import run_connectives
 from nqe.answering.fact_ways import Ways, find_stated_ways
 from nqe.answering.fuzzy_set import FuzzySet, FuzzySets
 from nqe.answering.predictions import MAX_SCORES, Predictions
 from nqe.answering.predictor import Predictor
+from nqe.answering.probability import MAX_PREDICTED
+from nqe.answering.question_curve import QuestionCurve, measure_parts
 from nqe.errors import NqeError, choose
 from nqe.graph.arrays import Integers
 from nqe.model.fuzzy_logic import Logic, Product
@@ -46,7 +49,7 @@ class HybridOptions:
     """The number of bindings per projection that the model is asked about."""
     join: str = "noisy-or"
     """How the probabilities of all ways to an entity are joined: noisy-or, or max."""
-    least: float = 1e-5
+    least: float = 1e-4
     """A way or a member of a set that is less likely counts as impossible."""
 
     def __post_init__(self) -> None:
@@ -96,19 +99,32 @@ class HybridRun:
         table: StepTable,
         predictor: Predictor,
         curve: Curve,
+        questions: QuestionCurve,
         logic: Logic,
         options: HybridOptions,
     ) -> None:
-        self.table, self.predictor, self.curve = table, predictor, curve
+        self.table, self.predictor = table, predictor
+        self.curve, self.questions = curve, questions
         self.logic, self.options = logic, options
         self.sets = FuzzySets(table.step_count, predictor.entity_count)
         with torch.no_grad():
             self._run()
 
-    @property
-    def targets(self) -> list[FuzzySet]:
-        """The fuzzy sets of the answers of each plan."""
+    @cached_property
+    def joined(self) -> list[FuzzySet]:
+        """The fuzzy sets of the target of each plan, as its steps give them."""
         return [self.sets[step] for step in self.table.targets.tolist()]
+
+    @cached_property
+    def parts(self) -> Floats:
+        """What each plan is made of; see `measure_parts`."""
+        return measure_parts(self.table, self.joined)
+
+    @cached_property
+    def targets(self) -> list[FuzzySet]:
+        """The fuzzy sets of the answers of each plan, calibrated for the whole question."""
+        pairs = zip(self.joined, self.parts, strict=True)
+        return [self.questions.calibrate(*pair) for pair in pairs]
 
     def choose_bindings(self, steps: Integers) -> Bindings:
         """Choose the bindings of some projections that the model is asked about."""

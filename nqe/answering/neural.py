@@ -40,9 +40,9 @@ class NeuralEngine:
         cls,
         model: Model,
         graph: Graph,
-        calibration: Calibration | None,
-        logic: str | None,
-        options: HybridOptions | None,
+        calibration: Calibration | None = None,
+        logic: str | None = None,
+        options: HybridOptions | None = None,
         max_bindings: int | None = None,
     ) -> NeuralEngine:
         """Create the engine of a model; by default uncalibrated, and with the model's logic."""
@@ -89,8 +89,9 @@ class NeuralEngine:
 
     def run_table(self, table: StepTable) -> HybridRun:
         """Compute the fuzzy set of every step of a table of plans."""
-        curve = self.calibration.curve(self.predictor.graph)
-        return HybridRun(table, self.predictor, curve, self.logic, self.options)
+        graph, calibration = self.predictor.graph, self.calibration
+        curves = calibration.curve(graph), calibration.question_curve(graph)
+        return HybridRun(table, self.predictor, *curves, self.logic, self.options)
 
     def check_seen(self, plan: Plan) -> None:
         """Refuse a plan with names that the model was not trained with."""
@@ -105,8 +106,9 @@ class NeuralEngine:
         sizes = np.array([len(result.plan.steps) for result in results], dtype=np.int64)
         for part in split_plans(sizes):
             run = self.run(results[part])
-            for first, end in pairwise(run.table.plan_start.tolist()):
-                yield [run.sets[step] for step in range(first, end)]
+            bounds = pairwise(run.table.plan_start.tolist())
+            for (first, end), target in zip(bounds, run.targets, strict=True):
+                yield [*(run.sets[step] for step in range(first, end - 1)), target]
 
     def _embedding_sets(self, results: Sequence[Result]) -> Iterator[FuzzySet]:
         """Yield the paper's softmax over all entities for each result."""

@@ -11,8 +11,8 @@ from typing import Any
 
 from nqe.answering.answerer import Answerer
 from nqe.answering.answers import Answer
-from nqe.answering.calibration import MAX_PREDICTED
 from nqe.answering.fuzzy_set import FuzzySet
+from nqe.answering.probability import MAX_PREDICTED
 from nqe.answering.top_k import find_rank, select_likeliest
 from nqe.errors import QueryError
 from nqe.graph.entity_set import EntitySet

@@ -203,7 +203,7 @@ class StepTable:
     @cached_property
     def under_negation(self) -> Booleans:
         """Whether each step has a negation above it."""
-        return self._has_above(self.op == Op.NOT)
+        return self.has_above(self.op == Op.NOT)
 
     @property
     def arities(self) -> Ragged:
@@ -218,7 +218,7 @@ class StepTable:
 
         If the target stands in several atoms, the first one that is not negated counts.
         """
-        holds_target = ~self._has_above(self.op == Op.PROJECTION)
+        holds_target = ~self.has_above(self.op == Op.PROJECTION)
         atoms = np.flatnonzero(holds_target & (self.op == Op.PROJECTION))
         plan = self.plan_of_step[atoms]
         order = np.lexsort((atoms, self.under_negation[atoms], plan))
@@ -241,7 +241,7 @@ class StepTable:
             filler=np.where(self.kind == Kind.SET, self.filler + of_slot, self.filler),
         )
 
-    def _has_above(self, marked: Booleans) -> Booleans:
+    def has_above(self, marked: Booleans) -> Booleans:
         """Whether each step has a marked step above it in its plan."""
         found = np.zeros(self.step_count, dtype=bool)
         for depth in range(self.depth_count - 2, -1, -1):

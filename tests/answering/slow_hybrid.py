@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from nqe.answering import Calibration
-from nqe.answering.calibration import MAX_PREDICTED
+from nqe.answering.probability import MAX_PREDICTED
 from nqe.graph import Graph
 from nqe.model import Model
 from nqe.query import Plan
@@ -44,7 +44,7 @@ class SlowHybrid:
         logic: str,
         join: str,
         beam: int | None = None,
-        least: float = 1e-5,
+        least: float = 1e-4,
     ) -> None:
         self.plan, self.model, self.graph, self.calibration = plan, model, graph, calibration
         self.conjoin, self.disjoin, self.join = CONJOIN[logic], DISJOIN[logic], JOIN[join]

@@ -22,7 +22,7 @@ from hypothesis import given, settings
 from slow_hybrid import CONJOIN, says
 
 from nqe.answering import Answerer, Explanation, explain
-from nqe.answering.calibration import MAX_PREDICTED
+from nqe.answering.probability import MAX_PREDICTED
 from nqe.errors import NqeError, TooManyBindings
 from nqe.graph import Fact, Graph
 from nqe.query import Plan, bind, execute

@@ -24,9 +24,9 @@ from slow_hybrid import CONJOIN, SlowHybrid
 from strategies import ENTITIES
 
 from nqe.answering import HybridOptions, HybridRunner
-from nqe.answering.calibration import MAX_PREDICTED
 from nqe.answering.fuzzy_set import Floats, FuzzySet
 from nqe.answering.hybrid import JOINS
+from nqe.answering.probability import MAX_PREDICTED
 from nqe.errors import NqeError
 from nqe.graph import Fact, Graph
 from nqe.graph.entity_set import EntitySet

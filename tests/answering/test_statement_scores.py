@@ -19,7 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nqe.answering import Answerer, score, suggest
-from nqe.answering.calibration import MAX_PREDICTED
+from nqe.answering.probability import MAX_PREDICTED
 from nqe.answering.statement_scores import combine_probabilities
 from nqe.errors import NqeError, QueryError
 from nqe.graph import EntitySet, Fact, Graph
