@@ -121,7 +121,8 @@ def _count_hops(table: StepTable) -> Integers:
         below = np.zeros(len(children), dtype=np.int64)
         np.maximum.at(below, children.owner, hops[children.values])
         hops[table.depth == depth] += below
-    return hops
+    found: Integers = hops
+    return found
 
 
 def _count_any(table: StepTable) -> Integers:
