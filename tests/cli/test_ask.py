@@ -12,6 +12,8 @@ from answering_commands import CHAIN, FRANCE, NOT_GERMAN, RunNqe, check_refused,
 from helpers import nqe, well
 from pyarrow import parquet
 
+ANSWER_KEYS = {"entity", "label", "known", "seen", "elsewhere"}
+
 
 def test_answers_are_tab_separated_lines_in_a_pipe(run_nqe: RunNqe) -> None:
     done = run_nqe("ask", "atlas", NOT_GERMAN)
@@ -104,7 +106,7 @@ def test_a_run_answers_in_a_process_of_its_own(runs: Path) -> None:
 def test_a_run_gives_ten_hybrid_answers_by_default(run_nqe: RunNqe) -> None:
     data = json.loads(well(run_nqe("ask", "atlas.run", CHAIN, "--json")))
     assert (data["query"], data["mode"], len(data["answers"])) == (CHAIN, "hybrid", 10)
-    assert set(data["answers"][0]) == {"entity", "label", "probability", "known", "seen"}
+    assert set(data["answers"][0]) == ANSWER_KEYS | {"probability"}
 
 
 @pytest.mark.parametrize("mode", ["exact", "embedding", "hybrid"])
@@ -214,7 +216,7 @@ def test_the_mode_embedding_gives_scores_not_probabilities(run_nqe: RunNqe, tmp_
     words = ("ask", "atlas.run", FRANCE, "--mode", "embedding")
     assert read_table(well(run_nqe(*words)))[0] == ["id", "label", "score", "known by"]
     answers = json.loads(well(run_nqe(*words, "--json")))["answers"]
-    assert set(answers[0]) == {"entity", "label", "score", "known", "seen"}
+    assert set(answers[0]) == ANSWER_KEYS | {"score"}
     output = tmp_path / "answers.parquet"
     words = ("ask", "atlas.run", "--file", "queries.txt", "--mode", "embedding", "--top", "3")
     assert run_nqe(*words, "-o", str(output)).code == 1
