@@ -26,7 +26,7 @@ def find_elsewhere(plan: Plan, entities: Integers, predictor: Predictor) -> Bool
     atoms = [number for number in _walk(plan) if plan.steps[number].op == Op.PROJECTION]
     patterns = Patterns.of([_ask_alone(plan.steps[number]) for number in atoms])
     place, entity = np.repeat(np.arange(len(atoms)), len(entities)), np.tile(entities, len(atoms))
-    never = ~predictor.has_stood(patterns, place, entity).reshape(len(atoms), -1)
+    never = ~predictor.has_stood(patterns, place, entity).reshape(len(atoms), len(entities))
     found = dict(zip(atoms, never, strict=True))
     nowhere = np.zeros(len(entities), dtype=bool)
     for number in _walk(plan):

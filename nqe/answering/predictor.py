@@ -143,8 +143,7 @@ class Predictor:
 
     def compare(self, vectors: Tensor, temperature: float) -> Comparison:
         """Prepare vectors for a comparison with all entities, with divided scores."""
-        with torch.no_grad():
-            queries = self.model.prepare(vectors.nan_to_num()) / temperature
+        queries = self.model.prepare(vectors.nan_to_num()) / temperature
         return Comparison(queries, self._block.vectors, self._block.bias / temperature)
 
     def score(self, vectors: Tensor, columns: slice = slice(None)) -> Tensor:

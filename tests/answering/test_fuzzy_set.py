@@ -12,7 +12,9 @@ from nqe.graph import EntitySet
 COUNT = 7
 chances = st.sampled_from([0.0, 1e-4, 0.25, 0.5, 0.9999, 1.0])
 rests = st.sampled_from([0.0, 0.9999, 1.0])
-entity_lists = st.lists(st.integers(0, COUNT - 1), max_size=12).map(lambda some: np.array(some, int))
+entity_lists = st.lists(st.integers(0, COUNT - 1), max_size=12).map(
+    lambda some: np.array(some, int)
+)
 entity_sets = st.builds(
     lambda members, inverted: EntitySet(EntitySet.of(members).members, inverted),
     st.sets(st.integers(0, COUNT - 1)),
