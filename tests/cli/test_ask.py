@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from answering_commands import CHAIN, FRANCE, NOT_GERMAN, RunNqe, check_refused, read_table
+from answering_commands import ATLAS, CHAIN, FRANCE, NOT_GERMAN, RunNqe, check_refused, read_table
 from helpers import nqe, well
 from pyarrow import parquet
 
@@ -300,3 +300,17 @@ def test_an_impossible_command_fails_with_one_sentence_and_writes_nothing(
     words: tuple[str, ...], sentence: str, run_nqe: RunNqe, runs: Path
 ) -> None:
     check_refused(run_nqe, runs, words, sentence)
+
+
+def test_a_prediction_that_never_stood_in_the_slot_is_told(run_nqe: RunNqe) -> None:
+    words = ("ask", "atlas.run", "?x: capital(France, ?x)", "--predicted", "--top", "4000")
+    _, *rows = read_table(run_nqe(*words).out)
+    sources = {row[0]: row[3] for row in rows}
+    berlin = ATLAS.vocabulary.entities.ids[ATLAS.vocabulary.entities.resolve("Berlin")]
+    assert sources[berlin] == "predicted"
+    assert sources["country_DE"] == "predicted, never seen here"
+    data = json.loads(run_nqe(*words, "--json").out)
+    told = {one["entity"] for one in data["answers"] if one["elsewhere"]}
+    assert told == {name for name, source in sources.items() if source != "predicted"}
+    alone = run_nqe(*words, "--facts", "none").out
+    assert "never seen here" not in alone
