@@ -18,7 +18,7 @@ from machine import arguments, benchmark_data, describe, markdown_table, write_r
 from trained import Shared
 
 import nqe
-from nqe.answering import Answerer, HybridOptions, Request
+from nqe.answering import Answerer, Request
 from nqe.errors import NqeError
 from nqe.graph import Dataset, Graph
 from nqe.graph.fact_columns import Facts
@@ -144,7 +144,7 @@ def growth_times(entities: int) -> list[float]:
     """The times of a 2p and of a 3p question, each by embedding and by hybrid."""
     torch.manual_seed(0)
     model = new_model(ModelSettings(width=WIDTH, layers=2, feed_forward=128), entities, RELATIONS)
-    answerer = Answerer(synthetic(entities), model, options=HybridOptions(least=0.0))
+    answerer = Answerer(synthetic(entities), model)
     times = []
     for query in (
         "?x: r1(?y, ?x) and r0(e1, ?y)",

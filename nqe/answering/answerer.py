@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nqe.answering.answers import LIKELY, Answer, Answers, StepSummary
+from nqe.answering.elsewhere import find_elsewhere
 from nqe.answering.request import EMBEDDING, EXACT, HYBRID, Request
 from nqe.errors import NqeError
+from nqe.graph.arrays import Integers
 from nqe.graph.dataset import Dataset
 from nqe.graph.entity_set import EntitySet
 from nqe.graph.fact_columns import Facts
@@ -140,11 +142,14 @@ class Answerer:
         """Compute the fuzzy set of every step of some plans."""
         return self.neural.run(execute_many(plans, self.graph, max_bindings=self.max_bindings))
 
-    def make_answer(self, entity: int, probability: float, known: bool) -> Answer:
+    def make_answer(
+        self, entity: int, probability: float, known: bool, elsewhere: bool = False
+    ) -> Answer:
         """Make an answer of an entity, with its names."""
         names = self.graph.vocabulary.entities
         seen = self._neural is None or self._neural.predictor.has_seen(entity)
-        return Answer(entity, names.ids[entity], names.labels[entity], probability, known, seen)
+        label = names.labels[entity]
+        return Answer(entity, names.ids[entity], label, probability, known, seen, elsewhere)
 
     def _prepare(self, number: int, request: Request) -> _Task:
         """Check a request and bind its query; raises NqeError if it cannot be answered."""
@@ -220,17 +225,23 @@ class Answerer:
         allowed = restrict(target, task.choose_kind(stated), request.threshold, len(order))
         first = stated if task.mode == HYBRID else None
         best = select_likeliest(allowed, request.limit(task.mode), order=order, stated=first)
-        known = stated.contains(np.array([entity for entity, _ in best], dtype=np.int64)).tolist()
+        flags = self._flag(task.plan, stated, np.array([one for one, _ in best], dtype=np.int64))
         return Answers(
             task.plan,
             task.mode,
-            tuple(self.make_answer(*pair, flag) for pair, flag in zip(best, known, strict=True)),
+            tuple(self.make_answer(*one, *flag) for one, flag in zip(best, flags, strict=True)),
             self.neural.predictor.find_unseen_names(task.plan),
             stated_count=task.count_stated(stated, self.graph.entity_count, counts[0]),
             likely_count=counts[1] if task.mode == HYBRID else None,
             steps=tuple(self._summarize_fuzzy_steps(request, result, sets)),
             result=result,
         )
+
+    def _flag(self, plan: Plan, stated: EntitySet, listed: Integers) -> list[tuple[bool, bool]]:
+        """Whether each listed answer is stated, or predicted and never stood there in facts."""
+        known = stated.contains(listed)
+        elsewhere = find_elsewhere(plan, listed, self.neural.predictor) & ~known
+        return list(zip(known.tolist(), elsewhere.tolist(), strict=True))
 
     def _summarize_fuzzy_steps(
         self, request: Request, result: Result, sets: Sequence[FuzzySet]

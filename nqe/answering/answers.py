@@ -28,6 +28,8 @@ class Answer:
     """Whether it follows from the known facts alone."""
     seen: bool = True
     """Whether the model was trained with the entity; an unseen one can only be stated."""
+    elsewhere: bool = False
+    """Whether it is predicted though no known fact has it in the slot that the query asks for."""
 
     @property
     def name(self) -> str:
@@ -47,6 +49,7 @@ class Answer:
             measure: self.probability,
             "known": self.known,
             "seen": self.seen,
+            "elsewhere": self.elsewhere,
         }
 
 

@@ -46,7 +46,8 @@ def _connect(
         steps, inputs = steps[~doubled], inputs[~doubled]
     if not len(steps):
         return
-    sets.rest[steps] = _apply(op, logic, sets.rest[inputs])
+    rest = _apply(op, logic, sets.rest[inputs])
+    sets.rest[steps] = np.where(rest < least, 0.0, rest)
     keys = _find_listed(op, inputs, sets)
     owner, entities = np.divmod(keys, sets.entity_count)
     columns = [sets.look_up(one[owner], entities) for one in inputs.T]

@@ -88,6 +88,7 @@ class Predictions:
 class _Scores:
     """The scores of all entities for some bindings, in blocks of entities."""
 
+    @torch.no_grad()
     def __init__(self, predictions: Predictions, rows: slice) -> None:
         self.predictions, self.rows = predictions, rows
         vectors = predictions.vectors[rows]

@@ -131,6 +131,7 @@ COLUMNS = {
     "score": "float64",
     "known": "bool",
     "seen": "bool",
+    "elsewhere": "bool",
     "mode": "string",
     "listed": "int64",
     "stated_count": "int64",

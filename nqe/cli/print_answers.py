@@ -127,7 +127,8 @@ class AnswerPrinter:
 
 def to_table_row(answer: Answer) -> tuple[str, str | None, str, str]:
     """Return an answer as a row of a table."""
-    return answer.id, answer.label, printing.chance(answer.probability), answer.source
+    source = f"{answer.source}, never seen here" if answer.elsewhere else answer.source
+    return answer.id, answer.label, printing.chance(answer.probability), source
 
 
 def note_unseen(answers: Sequence[Answer] | Answers) -> None:

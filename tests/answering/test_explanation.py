@@ -106,13 +106,13 @@ def test_reasons_have_the_facts_and_probabilities_they_claim(
     logic: str, facts: list[Fact], plan: Plan, entity: int
 ) -> None:
     graph = graph_of(facts)
-    answerer = answerer_of(graph, logic, join="max", beam=400, least=0.0)
+    answerer = answerer_of(graph, logic, join="max", beam=400)
     explanation = explain(answerer, plan, entity)
-    row = answerer.run([plan]).target_rows[0]
+    [row] = answerer.run([plan]).targets
     reason = explanation.reason
     assert explanation.entity == reason.entity == entity
-    assert explanation.probability == reason.probability == float(row[entity])
-    listed = [one.entity for one in answerer.answer(plan, top=len(row))]
+    assert explanation.probability == reason.probability == row[entity]
+    listed = [one.entity for one in answerer.answer(plan, top=graph.entity_count)]
     place = listed.index(entity) if entity in listed else len(listed)
     assert explanation.rank == place + 1
     assert explanation.known == (entity in execute(plan, graph).sets[-1])
@@ -162,13 +162,13 @@ def test_candidates_are_easy_hard_or_wrong_by_known_and_all_facts(
     answerer = answerer_of(known)
     explanation = explain(answerer, plan, 0, top=99, truth=full)
     before, after = execute(plan, known).sets, execute(plan, full).sets
-    rows = answerer.run([plan]).rows
+    sets = answerer.run([plan]).sets
     number = known.vocabulary.entities.resolve
     for view in explanation.steps:
         step = view.step - 1
         for one in view.candidates:
             entity = number(one.id)
-            assert one.probability == float(rows[step, entity])
+            assert one.probability == sets[step][entity]
             assert one.known == (entity in before[step])
             truth = "easy" if one.known else "hard"
             assert one.truth == (truth if entity in after[step] else "wrong")

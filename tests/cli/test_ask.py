@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from answering_commands import CHAIN, FRANCE, NOT_GERMAN, RunNqe, check_refused, read_table
+from answering_commands import ATLAS, CHAIN, FRANCE, NOT_GERMAN, RunNqe, check_refused, read_table
 from helpers import nqe, well
 from pyarrow import parquet
+
+ANSWER_KEYS = {"entity", "label", "known", "seen", "elsewhere"}
 
 
 def test_answers_are_tab_separated_lines_in_a_pipe(run_nqe: RunNqe) -> None:
@@ -104,7 +106,7 @@ def test_a_run_answers_in_a_process_of_its_own(runs: Path) -> None:
 def test_a_run_gives_ten_hybrid_answers_by_default(run_nqe: RunNqe) -> None:
     data = json.loads(well(run_nqe("ask", "atlas.run", CHAIN, "--json")))
     assert (data["query"], data["mode"], len(data["answers"])) == (CHAIN, "hybrid", 10)
-    assert set(data["answers"][0]) == {"entity", "label", "probability", "known", "seen"}
+    assert set(data["answers"][0]) == ANSWER_KEYS | {"probability"}
 
 
 @pytest.mark.parametrize("mode", ["exact", "embedding", "hybrid"])
@@ -214,7 +216,7 @@ def test_the_mode_embedding_gives_scores_not_probabilities(run_nqe: RunNqe, tmp_
     words = ("ask", "atlas.run", FRANCE, "--mode", "embedding")
     assert read_table(well(run_nqe(*words)))[0] == ["id", "label", "score", "known by"]
     answers = json.loads(well(run_nqe(*words, "--json")))["answers"]
-    assert set(answers[0]) == {"entity", "label", "score", "known", "seen"}
+    assert set(answers[0]) == ANSWER_KEYS | {"score"}
     output = tmp_path / "answers.parquet"
     words = ("ask", "atlas.run", "--file", "queries.txt", "--mode", "embedding", "--top", "3")
     assert run_nqe(*words, "-o", str(output)).code == 1
@@ -298,3 +300,17 @@ def test_an_impossible_command_fails_with_one_sentence_and_writes_nothing(
     words: tuple[str, ...], sentence: str, run_nqe: RunNqe, runs: Path
 ) -> None:
     check_refused(run_nqe, runs, words, sentence)
+
+
+def test_a_prediction_that_never_stood_in_the_slot_is_told(run_nqe: RunNqe) -> None:
+    words = ("ask", "atlas.run", "?x: capital(France, ?x)", "--predicted", "--top", "4000")
+    _, *rows = read_table(run_nqe(*words).out)
+    sources = {row[0]: row[3] for row in rows}
+    berlin = ATLAS.vocabulary.entities.ids[ATLAS.vocabulary.entities.resolve("Berlin")]
+    assert sources[berlin] == "predicted"
+    assert sources["country_DE"] == "predicted, never seen here"
+    data = json.loads(run_nqe(*words, "--json").out)
+    told = {one["entity"] for one in data["answers"] if one["elsewhere"]}
+    assert told == {name for name, source in sources.items() if source != "predicted"}
+    alone = run_nqe(*words, "--facts", "none").out
+    assert "never seen here" not in alone

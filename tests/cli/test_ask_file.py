@@ -18,7 +18,7 @@ from nqe.cli.ask_file import WRITERS
 from nqe.cli.print_answers import AnswerPrinter
 
 COLUMNS = ["query", "text", "rank", "entity", "label", "probability", "score", "known", "seen"]
-COLUMNS += ["mode", "listed", "stated_count", "likely_count", "error"]
+COLUMNS += ["elsewhere", "mode", "listed", "stated_count", "likely_count", "error"]
 NOTHING = "?x: borders(?x, Europe)"
 
 

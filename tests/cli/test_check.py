@@ -13,7 +13,7 @@ from small_runs import write_run
 from tampering import change_json, sign_again
 
 from nqe.answering import check, open_dataset
-from nqe.answering.calibration import SLOT_KINDS, Calibration, Curve
+from nqe.answering.calibration import SLOT_KINDS, Calibration
 from nqe.answering.calibration_storage import load_calibration, save_calibration
 from nqe.errors import StorageError
 from nqe.graph import Dataset, Fact
@@ -34,16 +34,14 @@ def graph(tmp_path: Path) -> Path:
 @pytest.fixture
 def run(tmp_path: Path) -> Path:
     run = write_run(tmp_path / "run", DATASET, seed=1)
-    size = len(DATASET.vocabulary.relations)
-    save_calibration(Calibration(sized(size), sized(size)), run / "best")
+    save_calibration(sized(len(DATASET.vocabulary.relations)), run / "best")
     (run / "metrics.jsonl").write_text('{"step": 1}\n')
     return run
 
 
-def sized(relations: int) -> Curve:
-    """A curve for a model with this many relations."""
-    table = np.ones((relations, SLOT_KINDS), dtype=np.float32)
-    return Curve(1.0, 1.0, 1.0, 0.0, 0.0, table, table)
+def sized(relations: int) -> Calibration:
+    """A calibration for a model with this many relations."""
+    return Calibration.plain(np.ones((relations, SLOT_KINDS), dtype=np.float32))
 
 
 @pytest.fixture
@@ -120,7 +118,7 @@ def test_a_calibration_of_another_model_is_noticed(run: Path, tmp_path: Path) ->
     )
     with pytest.raises(StorageError, match="it is that of another model"):
         load_calibration(other / "best")
-    save_calibration(Calibration(sized(1), sized(1)), run / "best")
+    save_calibration(sized(1), run / "best")
     with pytest.raises(StorageError, match="it is for 1 relations, but the model has 4"):
         load_calibration(run / "best")
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 from hypothesis import given
-from strategies import wild_facts
+from hypothesis import strategies as st
+from strategies import wild_facts, wild_ids
 
 from nqe.errors import AmbiguousName, UnknownName
 from nqe.graph import Description, Fact, Graph, Names
@@ -175,3 +176,17 @@ def test_an_error_does_not_repeat_a_very_long_name() -> None:
     with pytest.raises(UnknownName) as caught:
         Names.of("entity", ["a"]).resolve("x" * 90_000)
     assert len(str(caught.value)) < 300
+
+
+def test_names_are_ordered_by_id_whatever_their_numbers() -> None:
+    kept = Names.of("entity", ["a", "b", "c"])
+    assert kept.id_order.tolist() == [0, 1, 2]
+    mixed = Names.of("entity", ["c", "a", "d", "b"])
+    assert mixed.id_order.tolist() == [2, 0, 3, 1]
+    assert Names.of("entity", []).id_order.tolist() == []
+
+
+@given(st.lists(wild_ids, unique=True, max_size=12))
+def test_the_order_of_ids_is_that_of_sorting_them(ids: list[str]) -> None:
+    places = Names.of("entity", ids).id_order.tolist()
+    assert [ids[places.index(place)] for place in range(len(ids))] == sorted(ids)
