@@ -28,7 +28,10 @@ from nqe.query.step_table import StepTable
 
 Floats = npt.NDArray[np.float64]
 
-PARTS = ("hops", "more_hops", "several", "and", "or", "not", "inner_not", "stated", "expected")
+PARTS = (
+    *("hops", "more_hops", "several", "and", "inner_and", "or", "inner_or", "not", "inner_not"),
+    *("stated", "expected"),
+)
 """What a question may be made of; see `measure_parts`."""
 NONE = (0.0,) * len(PARTS)
 MIN_SLOPE = 0.1
@@ -82,23 +85,21 @@ def measure_parts(table: StepTable, targets: Sequence[FuzzySet]) -> Floats:
     """Measure what each plan of a table is made of, (plans, parts).
 
     The parts are: whether the longest way has two projections, and how many more; whether a
-    projection takes several variables; whether there is an and, an or, a not, and a not below a
-    projection; the log of the number of certain answers, and of how many others are expected. A
-    plan of a single projection has none.
+    projection takes several variables; whether there is an and, an or and a not, each at the top
+    and below a projection; the log of the number of certain answers, and of how many others are
+    expected. A plan of a single projection has none.
     """
     hops = _count_hops(table)[table.targets]
     takes_several = table.children.lengths - _count_any(table) > 1
-    is_not = table.op == Op.NOT
+    below = table.has_above(table.op == Op.PROJECTION)
+    connectives = [table.op == op for op in (Op.AND, Op.OR, Op.NOT)]
     known = [int((one.values == 1).sum()) for one in targets]
     expected = [float(one.values[one.values < 1].sum()) for one in targets]
     columns = [
         hops >= 2,
         np.maximum(hops - 2, 0),
         _has(table, (table.op == Op.PROJECTION) & takes_several),
-        _has(table, table.op == Op.AND),
-        _has(table, table.op == Op.OR),
-        _has(table, is_not),
-        _has(table, is_not & table.has_above(table.op == Op.PROJECTION)),
+        *(_has(table, one & way) for one in connectives for way in (~below, below)),
         np.log1p(known) / _LOGS,
         np.log1p(expected) / _LOGS,
     ]
