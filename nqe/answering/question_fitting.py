@@ -27,11 +27,11 @@ from nqe.settings import SamplingSettings
 
 Floats = npt.NDArray[np.float64]
 
-QUESTIONS = 120
+QUESTIONS = 250
 """So many questions of each shape are drawn."""
-LEAST = 2e-3
+LEAST = 5e-3
 """Predictions that are less likely take no part in the fit."""
-WEIGHT = 5.0
+WEIGHT = 2.0
 """The predictions of a shape together count as this many times its questions."""
 BATCH = 64
 

@@ -57,19 +57,23 @@ def calibrate(
 
 
 def _show_calibration(done: Calibrated) -> None:
-    before, after = done.before, done.after
-    printing.heading(f"Reliability on {done.split}")
-    measures = (
-        ("expected calibration error", before.error, after.error),
-        ("Brier score", before.brier, after.brier),
-        ("Brier score of the base rate", before.base, after.base),
-    )
-    rows = [(name, *(printing.chance(value) for value in pair)) for name, *pair in measures]
-    printing.table(("measure", "before", "after"), rows)
-    for name, reliability in (("before", before), ("after", after)):
-        printing.heading(f"Predictions by probability, {name}")
-        bins = [
-            (printing.chance(predicted), printing.chance(right), count)
-            for predicted, right, count in reliability.bins
-        ]
-        printing.table(("predicted probability", "share right", "predictions"), bins)
+    before, after = done.shapes_before, done.shapes_after
+    printing.heading(f"Reliability of all predictions over 0.05 on {done.split}")
+    rows = [
+        (
+            shape,
+            f"{after[shape].count:,}",
+            *(printing.chance(one[shape].error) for one in (before, after)),
+            *(printing.chance(one[shape].brier) for one in (before, after)),
+            printing.chance(after[shape].base),
+        )
+        for shape in after
+    ]
+    names = ("shape", "predictions", "error before", "after", "Brier before", "after", "base rate")
+    printing.table(names, rows)
+    printing.heading("All predictions by probability, after")
+    bins = [
+        (printing.chance(predicted), printing.chance(right), count)
+        for predicted, right, count in done.after.bins
+    ]
+    printing.table(("predicted probability", "share right", "predictions"), bins)

@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 import torch
 from answering_cases import countries, fact_lists, graph_of, odd_calibration, odd_curve
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from nqe.answering import Calibration
-from nqe.answering.calibration import MAX_PREDICTED, Curve, compute_mean_answers
+from nqe.answering.calibration import Curve, compute_mean_answers
+from nqe.answering.probability import MAX_PREDICTED
 from nqe.graph import Fact
 from nqe.sampling.one_hop import make_closed_queries
 
@@ -24,10 +25,12 @@ score_lists = st.lists(st.integers(-60, 60), min_size=2, max_size=12, unique=Tru
 curves = st.builds(
     lambda temperature, slope, offset: Curve(
         temperature,
-        slope,
+        (-2.0, 0.0, 1.0),
+        (offset - slope, offset, offset + 2 * slope),
         1.0,
         0.0,
-        offset,
+        0.0,
+        0.0,
         np.ones((1, 3), np.float32),
         np.zeros((1, 3), np.float32),
     ),
@@ -38,13 +41,18 @@ curves = st.builds(
 
 
 def probabilities(
-    curve: Curve, scores: Sequence[float], slot: int = 0, stated: Sequence[int] = ()
+    curve: Curve,
+    scores: Sequence[float],
+    slot: int = 0,
+    stated: Sequence[int] = (),
+    elsewhere: Sequence[int] = (),
 ) -> list[float]:
-    row = torch.tensor([scores], dtype=torch.float32)
-    row[0, list(stated)] = -torch.inf
+    row = torch.tensor(scores, dtype=torch.float64) / curve.temperature
+    row[list(stated)] = -torch.inf
     shift = curve.compute_shift(np.array([0]), np.array([slot]), np.array([len(stated)]))
-    curve.to_probabilities(row, shift)
-    predicted: list[float] = row[0].tolist()
+    logs = row.log_softmax(0) if len(stated) < len(row) else row
+    away = np.isin(np.arange(len(row)), elsewhere)
+    predicted: list[float] = curve.to_probabilities(logs.numpy(), shift, away).tolist()
     return predicted
 
 
@@ -66,27 +74,45 @@ def test_probabilities_are_those_of_the_formula(
     scores: list[float], slot: int, first_is_stated: bool
 ) -> None:
     by, place = odd_curve(5), (0, min(slot, 2))
-    stated = [0] if first_is_stated else [0, 1]
+    stated = [0] if first_is_stated else []
     powers = [
         0 if number in stated else math.exp(score / by.temperature)
         for number, score in enumerate(scores)
     ]
-    known = by.stated * math.log(1 + len(stated))
-    shift = by.cardinality * math.log(by.answers[place]) + known + by.offset + by.own[place]
-    predicted = probabilities(by, scores, slot, stated)
+    known = by.stated * math.log(1 + len(stated)) + by.nothing * (not stated)
+    shift = by.cardinality * math.log(by.answers[place]) + known + by.own[place]
+    predicted = probabilities(by, scores, slot, stated, elsewhere=[1])
     for number, power in enumerate(powers):
         others = sum(powers) - power
         if number in stated:
-            assert predicted[number] == 0
+            assert predicted[number] < 1e-12
         elif others > 0.01 * power:
-            odds = (power / others) ** by.slope * math.exp(shift)
+            [bent] = by.bend(np.array([math.log(power / others)]))
+            odds = math.exp(bent + shift + (by.elsewhere if number == 1 else 0))
             assert predicted[number] == pytest.approx(
-                min(odds / (1 + odds), MAX_PREDICTED), abs=1e-4
+                min(odds / (1 + odds), MAX_PREDICTED), abs=1e-6
             )
 
 
+def test_bend_goes_through_its_knots_and_on_at_both_ends() -> None:
+    curve = odd_curve(5)  # knots -3, -1, 0.5 with heights -2, -1, 1.5
+    at = np.array([-5.0, -3.0, -2.0, -1.0, 0.5, 1.1])
+    assert curve.bend(at).tolist() == pytest.approx([-3.0, -2.0, -1.5, -1.0, 1.5, 2.5])
+    assert curve.unbend(curve.bend(at)).tolist() == pytest.approx(at.tolist())
+
+
+@given(st.floats(1e-5, 0.99), st.floats(-3, 3))
+def test_the_least_log_is_that_of_the_least_probability(probability: float, moved: float) -> None:
+    curve, shift = odd_curve(6), np.array([moved])
+    logs = curve.find_least_logs(np.array([probability]), shift)
+    assume(logs[0] < -1e-3)
+    seen = np.zeros(1, dtype=bool)
+    [found] = curve.to_probabilities(logs, shift, seen)
+    assert found == pytest.approx(min(probability, MAX_PREDICTED), rel=1e-3)
+
+
 def test_if_every_entity_is_stated_nothing_is_predicted() -> None:
-    assert probabilities(odd_curve(5), [1, 2, 3], stated=[0, 1, 2]) == [0, 0, 0]
+    assert max(probabilities(odd_curve(5), [1, 2, 3], stated=[0, 1, 2])) < 1e-12
 
 
 def test_the_plain_calibration_multiplies_odds_by_the_number_of_answers() -> None:

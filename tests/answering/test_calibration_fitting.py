@@ -11,18 +11,28 @@ import numpy as np
 import pytest
 import torch
 from answering_cases import countries, country_model
+from hypothesis import given
+from hypothesis import strategies as st
 
 import nqe
 from nqe.answering import calibrate
-from nqe.answering.calibration import Curve
+from nqe.answering.calibration import Calibration, Curve
 from nqe.answering.calibration_fitting import (
     RELIABILITY_FILE,
     build_plain_calibration,
     fit_calibration,
+    mask_stated,
+    split_rows,
+    to_patterns,
 )
 from nqe.answering.calibration_queries import draw_calibration_queries, swap_anchors
 from nqe.answering.calibration_storage import CALIBRATION_FILE
-from nqe.answering.reliability import mask_stated, measure_reliability, split_rows
+from nqe.answering.fuzzy_set import FuzzySet
+from nqe.answering.neural import NeuralEngine
+from nqe.answering.probability import MAX_PREDICTED
+from nqe.answering.question_curve import PARTS, QuestionCurve
+from nqe.answering.question_fitting import draw_questions
+from nqe.answering.reliability import measure_reliability
 from nqe.demo import demo_dataset
 from nqe.errors import NqeError
 from nqe.graph import Dataset, Fact
@@ -30,6 +40,7 @@ from nqe.graph.ragged import Ragged
 from nqe.model import EmbeddingRunner, Model, load, save_pretrained
 from nqe.model.checkpoint import Card
 from nqe.query import execute
+from nqe.query.shapes import SHAPES
 from nqe.sampling.one_hop import make_link_queries
 from nqe.sampling.query_table import QueryTable
 from nqe.settings import build_run_settings
@@ -151,34 +162,71 @@ def log_loss(model: Model, curve: Curve, dataset: Dataset, known: bool) -> float
     stated = stated if known else Ragged.empty(len(table))
     scores = EmbeddingRunner(model).run(table.plans).block(0, model.entity_count)
     scores = mask_stated(scores, stated)
-    curve.to_probabilities(scores, curve.compute_query_shift(table, stated))
-    right, open_ = torch.zeros(scores.shape), torch.ones(scores.shape, dtype=torch.bool)
-    right[torch.from_numpy(table.easy.owner), torch.from_numpy(table.easy.values)] = 1
-    open_[torch.from_numpy(stated.owner), torch.from_numpy(stated.values)] = False
-    chances = scores.double().clamp(1e-12, 1 - 1e-12)
-    loss = -(right * chances.log() + (1 - right) * (1 - chances).log())
+    logs = (scores / curve.temperature).log_softmax(1).double().numpy()
+    plans, targets = table.plans, table.plans.targets
+    shift = curve.compute_shift(plans.relation[targets], plans.asked[targets], stated.lengths)
+    row, entity = (one.ravel() for one in np.indices(logs.shape))
+    graph = dataset.known("train,valid")
+    stood = graph.has_stood(to_patterns(plans), row, entity) | (not known)
+    chances = curve.to_probabilities(logs[row, entity], shift[row], ~stood).reshape(logs.shape)
+    right, open_ = np.zeros(logs.shape), np.ones(logs.shape, dtype=bool)
+    right[table.easy.owner, table.easy.values] = 1
+    open_[stated.owner, stated.values] = False
+    chances = np.clip(chances, 1e-12, 1 - 1e-12)
+    loss = -(right * np.log(chances) + (1 - right) * np.log(1 - chances))
     return float(loss[open_].mean())
 
 
 def test_a_fitted_calibration_is_more_reliable_than_the_plain_one(
     demo: Dataset, model: Model
 ) -> None:
-    fitted, plain = (
-        fit_calibration(model, demo),
-        build_plain_calibration(demo, model.relation_count),
-    )
+    fitted = fit_calibration(model, demo)
+    plain = build_plain_calibration(demo, model.relation_count)
     for curve, before, known in (
         (fitted.facts, plain.facts, True),
         (fitted.alone, plain.alone, False),
     ):
-        assert curve.slope > 0
         assert np.isfinite(curve.own).all()
         assert log_loss(model, curve, demo, known) < log_loss(model, before, demo, known)
-    both = {"plain": plain.facts, "fitted": fitted.facts}
-    measured = measure_reliability(model, both, demo, "test", "train,valid", count=1_000)
-    assert measured["fitted"].brier < measured["plain"].brier
-    assert measured["fitted"].error < measured["plain"].error
-    assert measured["fitted"].error < 0.1
+    graph, questions = demo.known("train,valid"), draw_questions(demo, "test", "train,valid", 20)
+    before, one_hop, after = (
+        measure_reliability(NeuralEngine.of(model, graph, one), questions)["all"]
+        for one in (plain, Calibration(fitted.facts, fitted.alone), fitted)
+    )
+    assert after.brier < min(one_hop.brier, before.brier)
+    assert after.error < before.error
+    assert after.error < 0.1
+
+
+def test_every_second_question_has_an_anchor_swapped_and_answers_are_exact(demo: Dataset) -> None:
+    questions = draw_questions(demo, "valid", "train", 4)
+    assert len(set(questions.shape)) == len(SHAPES)
+    known, full = demo.known("train"), demo.known("train,valid")
+    hard = 0
+    for number in range(len(questions)):
+        plan = questions.plans.plan(number)
+        stated, right = questions.stated[number].tolist(), questions.right[number].tolist()
+        assert stated == execute(plan, known).answers.tolist()
+        assert right == execute(plan, full).answers.tolist()
+        hard += bool(set(right) - set(stated))
+    assert len(questions) / 2 <= hard < len(questions)
+
+
+@given(st.lists(st.floats(1e-4, 0.9999), min_size=2, max_size=6), st.data())
+def test_the_curve_of_questions_keeps_the_order_and_what_is_certain(
+    values: list[float], data: st.DataObject
+) -> None:
+    numbers = st.floats(-3, 3)
+    columns = [data.draw(st.lists(numbers, min_size=11, max_size=11)) for _ in range(3)]
+    curve = QuestionCurve(*(tuple(column) for column in columns))
+    parts = np.array(data.draw(st.lists(st.floats(0, 1), min_size=11, max_size=11)))
+    before = FuzzySet(np.arange(len(values) + 1), np.array([*values, 1.0]))
+    after = curve.calibrate(before, parts)
+    assert after.values[-1] == 1
+    assert all(0 < one <= MAX_PREDICTED for one in after.values[:-1])
+    order = np.argsort(before.values, kind="stable")
+    assert np.all(np.diff(after.values[order]) >= 0)
+    assert curve.calibrate(before, np.zeros(len(PARTS))) is before
 
 
 def test_calibrating_a_run_writes_into_its_checkpoint(run: Path, demo: Dataset) -> None:
@@ -190,11 +238,12 @@ def test_calibrating_a_run_writes_into_its_checkpoint(run: Path, demo: Dataset) 
     assert not (run / "last" / CALIBRATION_FILE).exists()
     assert done.after.error < done.before.error
     after = nqe.open(run, graph=demo, facts="train").neural.calibration
-    assert before.facts.slope == 1 != after.facts.slope
+    assert len(before.facts.knots) == 2 < len(after.facts.knots)
+    assert before.facts_questions != after.facts_questions
     kept = json.loads((run / "best" / RELIABILITY_FILE).read_text(encoding="utf-8"))
     del kept["digest"]
     assert kept == done.to_json()
-    assert kept["after"]["error"] == done.after.error
+    assert kept["after"]["all"]["error"] == done.after.error
     written = (run / "best" / CALIBRATION_FILE).read_bytes()
     calibrate(run / "best", demo)
     assert (run / "best" / CALIBRATION_FILE).read_bytes() == written
@@ -237,7 +286,7 @@ def test_queries_are_split_so_that_their_scores_fit_into_memory() -> None:
 def test_an_untrained_model_can_be_calibrated() -> None:
     fitted = fit_calibration(country_model(), countries())
     for curve in (fitted.facts, fitted.alone):
-        assert curve.slope > 0
+        assert min(np.diff(curve.heights)) > 0
         assert np.isfinite([curve.slope, curve.cardinality, curve.stated, curve.offset]).all()
         assert np.isfinite(curve.own).all()
 

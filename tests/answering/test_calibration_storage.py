@@ -41,24 +41,27 @@ def test_a_checkpoint_without_a_calibration_has_none(tmp_path: Path) -> None:
 
 def test_a_file_names_its_format_kind_and_version(tmp_path: Path) -> None:
     data = saved_data(tmp_path)
-    assert list(data) == ["format", "kind", "version", "weights", "facts", "alone", "digest"]
-    assert (data["format"], data["kind"], data["version"]) == ("nqe-calibration", "logistic", 2)
+    curves = ["facts", "alone", "facts_questions", "alone_questions"]
+    assert list(data) == ["format", "kind", "version", "weights", *curves, "digest"]
+    assert (data["format"], data["kind"], data["version"]) == ("nqe-calibration", "bent", 3)
 
 
-def test_a_file_from_before_formats_had_a_version_is_read(tmp_path: Path) -> None:
+def test_a_file_from_before_formats_had_a_version_is_refused(tmp_path: Path) -> None:
     data = saved_data(tmp_path)
     older = {"facts": data["facts"], "alone": data["alone"]}
     (tmp_path / CALIBRATION_FILE).write_text(json.dumps(older), encoding="utf-8")
-    loaded = load_calibration(tmp_path)
-    assert loaded is not None
-    assert loaded.to_json() == odd_calibration().to_json()
+    with pytest.raises(StorageError, match="format version 1, but this nqe reads 3; calibrate"):
+        load_calibration(tmp_path)
 
 
-def test_a_newer_version_is_refused_with_the_command_that_rebuilds_it(tmp_path: Path) -> None:
-    write(tmp_path, saved_data(tmp_path) | {"version": 3})
+@pytest.mark.parametrize("version", [1, 2, 4])
+def test_another_version_is_refused_with_the_command_that_rebuilds_it(
+    tmp_path: Path, version: int
+) -> None:
+    write(tmp_path, saved_data(tmp_path) | {"version": version})
     with pytest.raises(StorageError) as caught:
         load_calibration(tmp_path)
-    assert "format version 3, but this nqe reads 1 and 2;" in str(caught.value)
+    assert f"format version {version}, but this nqe reads 3;" in str(caught.value)
     assert str(caught.value).endswith(f"with `nqe calibrate {tmp_path}`")
 
 
@@ -66,7 +69,7 @@ def test_an_unknown_kind_is_refused_with_the_known_ones(tmp_path: Path) -> None:
     write(tmp_path, saved_data(tmp_path) | {"kind": "isotonic"})
     with pytest.raises(
         StorageError,
-        match=r"unknown kind of calibration 'isotonic'; this nqe reads logistic, so .*`nqe cal",
+        match=r"unknown kind of calibration 'isotonic'; this nqe reads bent, so .*`nqe cal",
     ):
         load_calibration(tmp_path)
 
@@ -103,17 +106,17 @@ def test_a_damaged_calibration_is_reported(tmp_path: Path, damage: str, digests:
     data = saved_data(tmp_path)
     path = tmp_path / CALIBRATION_FILE
     facts = data["facts"]
-    less = {name: value for name, value in facts.items() if name != "slope"}
+    less = {name: value for name, value in facts.items() if name != "stated"}
     others = {
         "cut": path.read_text(encoding="utf-8")[:40],
         "less": json.dumps(data | {"facts": less}),
         "odd": json.dumps(data | {"facts": facts | {"own": facts["own"][1:]}}),
         "flat": json.dumps(data | {"facts": facts | {"own": [1], "answers": [1]}}),
-        "text": json.dumps(data | {"facts": facts | {"slope": "x"}}),
+        "text": json.dumps(data | {"facts": facts | {"stated": "x"}}),
         "more": json.dumps(data | {"alone": data["alone"] | {"own": [[1], [2, 3]]}}),
         "format": json.dumps(data | {"format": "nqe-graph"}),
-        "nan": json.dumps(data | {"facts": facts | {"slope": float("nan")}}),
-        "infinite": json.dumps(data | {"facts": facts | {"slope": 7}}).replace(": 7", ": 1e999"),
+        "nan": json.dumps(data | {"facts": facts | {"stated": float("nan")}}),
+        "infinite": json.dumps(data | {"facts": facts | {"stated": 7}}).replace(": 7", ": 1e999"),
         "huge": json.dumps(data | {"facts": facts | {"own": [[1e300] * 3] * len(facts["own"])}}),
         "cold": json.dumps(data | {"facts": facts | {"temperature": 0}}),
         "no answers": json.dumps(
