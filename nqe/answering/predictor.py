@@ -155,6 +155,11 @@ class Predictor:
             return self.model.score(vectors.nan_to_num(), self._block[columns])
 
     @cached_property
+    def longest_vector(self) -> float:
+        """The length of the longest vector of an entity."""
+        return float(self._block.vectors.norm(dim=1).max())
+
+    @cached_property
     def _block(self) -> EntityBlock:
         """The entity embeddings in the order of the graph's numbers."""
         with torch.no_grad():
