@@ -97,10 +97,14 @@ class _Scores:
         self.unseen = vectors[:, 0].isnan()
         comparison = predictions.predictor.compare(vectors, predictions.curve.temperature)
         self.blocks, total = [], _choose_sum(comparison, predictions.predictor)
-        scratch = vectors.new_empty(len(vectors) * min(COLUMNS, len(comparison.bias)))
-        for start in range(0, len(comparison.bias), COLUMNS):
-            columns = slice(start, min(start + COLUMNS, len(comparison.bias)))
-            block = _compare(comparison, columns)
+        count, entities = len(vectors), len(comparison.bias)
+        # The last scores are no longer needed, and memory that was used before is at hand.
+        memory = predictions.predictor.lend_memory(count * (entities + COLUMNS))
+        scratch = memory[count * entities :]
+        for start in range(0, entities, COLUMNS):
+            columns = slice(start, min(start + COLUMNS, entities))
+            block = memory[count * start : count * columns.stop].view(count, -1)
+            _compare(comparison, columns, block)
             self._mask_stated(block, columns)
             total.add(block, out=scratch[: block.numel()].view_as(block))
             self.blocks.append(block)
@@ -169,5 +173,6 @@ def _choose_sum(comparison: Comparison, predictor: Predictor) -> LogSum | SmallL
     return SmallLogSum() if longest + float(comparison.bias.abs().max()) < SMALL else LogSum()
 
 
-def _compare(comparison: Comparison, columns: slice) -> Tensor:
-    return torch.addmm(comparison.bias[columns], comparison.queries, comparison.entities[columns].T)
+def _compare(comparison: Comparison, columns: slice, out: Tensor) -> None:
+    entities = comparison.entities[columns]
+    torch.addmm(comparison.bias[columns], comparison.queries, entities.T, out=out)

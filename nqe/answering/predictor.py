@@ -49,6 +49,7 @@ class Predictor:
         self._entity = _map_numbers(vocabulary.entities, graph.vocabulary.entities)
         self._relation = _map_numbers(vocabulary.relations, graph.vocabulary.relations)
         self._check_complete(vocabulary)
+        self._memory = torch.empty(0)
 
     def _check_complete(self, vocabulary: Vocabulary) -> None:
         """Refuse a graph that lacks names that the model was trained on."""
@@ -153,6 +154,12 @@ class Predictor:
         """
         with torch.no_grad():
             return self.model.score(vectors.nan_to_num(), self._block[columns])
+
+    def lend_memory(self, size: int) -> Tensor:
+        """Lend memory for scores, whose contents are lost when it is lent again."""
+        if len(self._memory) < size:
+            self._memory = self._block.bias.new_empty(size)
+        return self._memory[:size]
 
     @cached_property
     def longest_vector(self) -> float:
