@@ -1,4 +1,4 @@
-"""One-hop queries for calibration: in half of them an anchor is swapped, so some have no answer."""
+"""Queries for calibration: in half of them an anchor is swapped, so some have no answer."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from nqe.sampling.query_table import QueryTable
 def draw_calibration_queries(
     dataset: Dataset, split: str, known: str, count: int, rng: np.random.Generator
 ) -> tuple[QueryTable, Ragged]:
-    """Draw one-hop queries of a split, swap an anchor in half of them, and answer them.
+    """Draw one-hop queries of a split, open half, swap an anchor in half, and answer them.
 
     Returns the queries with their answers over the known facts and the facts of the split, and
     for each query the answers that the known facts alone state.
@@ -32,9 +32,15 @@ def draw_calibration_queries(
     full = dataset.known(f"{known},{split}")
     table = make_link_queries(facts, full)
     table = table.take(rng.permutation(len(table))[:count])
-    table = swap_anchors(table, len(table) // 2, rng)
+    table = swap_anchors(open_half(table, rng), len(table) // 2, rng)
     table = table.with_answers(answer_exactly(table, full), Ragged.empty(len(table)))
     return table, answer_exactly(table, dataset.known(known))
+
+
+def open_half(table: QueryTable, rng: np.random.Generator) -> QueryTable:
+    """Make every second atom open, at random; people ask open questions more often."""
+    closed = table.plans.closed * (rng.random(len(table.plans.closed)) < 0.5)
+    return replace(table, plans=replace(table.plans, closed=closed))
 
 
 def swap_anchors(table: QueryTable, count: int, rng: np.random.Generator) -> QueryTable:

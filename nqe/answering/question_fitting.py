@@ -27,8 +27,10 @@ from nqe.settings import SamplingSettings
 
 Floats = npt.NDArray[np.float64]
 
-QUESTIONS = 250
-"""So many questions of each shape are drawn."""
+QUESTIONS, LEAST_QUESTIONS = 250, 8
+"""At most and at least this many questions of each shape are drawn."""
+FACTS_PER_QUESTION = 80
+"""A question of each shape is drawn for so many facts of the split."""
 LEAST = 5e-3
 """Predictions that are less likely take no part in the fit."""
 WEIGHT = 2.0
@@ -56,13 +58,14 @@ class Questions:
 def draw_questions(
     dataset: Dataset, split: str, known: str, count: int, seed: int = 0
 ) -> Questions:
-    """Draw questions of all shapes, with an anchor swapped in every second one.
+    """Draw at most `count` questions of all shapes, with an anchor swapped in every second one.
 
     Those that are sampled have a hard answer. Most of the others have none, as an anchor comes
     from another question. A shape that the graph is too small for is left out.
     """
     none = SamplingSettings(match="any", seed=seed, train=0, valid=0, test=0)
-    counts: dict[str, Any] = {split: count}
+    worth = len(dataset.splits[split]) // FACTS_PER_QUESTION
+    counts: dict[str, Any] = {split: min(count, max(worth, LEAST_QUESTIONS))}
     settings = replace(none, **counts)
     worker = Worker(dataset, settings)
     shapes = tuple(shape for shape in SHAPES if worker.can_sample(split, shape))

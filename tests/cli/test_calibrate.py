@@ -24,15 +24,15 @@ def test_a_calibration_is_printed_saved_and_drawn(
     picture = tmp_path / "reliability.svg"
     run = run_nqe("calibrate", "new.run", "--plot", str(picture))
     out = well(run)
-    assert "measure\tbefore\tafter\nexpected calibration error\t" in out
-    assert "Brier score of the base rate\t" in out
-    assert out.count("predicted probability\tshare right\tpredictions") == 2
+    assert "shape\tpredictions\terror before\tafter\tBrier before\tafter\tbase rate\n" in out
+    assert "\nall\t" in out
+    assert out.count("predicted probability\tshare right\tpredictions") == 1
     assert run.err == f"new.run/best: calibrated\n{picture}: written\n"
     assert picture.read_text().startswith("<?xml")
     assert load_calibration(runs / "new.run" / "best") is not None
     data = json.loads(well(run_nqe("calibrate", "new.run", "--json")))
     assert data["split"] == "test"
-    assert set(data["after"]) == {"error", "brier", "base_brier", "bins"}
+    assert set(data["after"]["all"]) == {"error", "brier", "base_brier", "bins"}
 
 
 def test_a_training_ends_with_a_calibration(run_nqe: RunNqe, runs: Path) -> None:
