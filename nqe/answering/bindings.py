@@ -64,9 +64,10 @@ def choose_bindings(
     sets: FuzzySets,
     logic: Logic,
     beam: int,
+    least: float,
     model: ReverseScores,
 ) -> Bindings:
-    """Choose at most `beam` of the likeliest bindings of each projection."""
+    """Choose at most `beam` of the likeliest bindings of each projection, none below `least`."""
     slots = table.slots_of(steps)
     owner, place = slots.owner, np.arange(len(slots.values)) - slots.offset[slots.owner]
     filled = np.flatnonzero(_find_filled(table, slots.values))
@@ -76,7 +77,7 @@ def choose_bindings(
         now = filled[ordinal == number]
         reverse = _Reverse(table, steps[owner[now]], place[now], model)
         members = _choose_members(table.filler[slots.values[now]], sets, beam, reverse)
-        chosen = chosen.extend(members, owner[now], logic, beam)
+        chosen = chosen.extend(members, owner[now], logic, beam, least)
     return chosen.bind(table, steps, filled, ordinal)
 
 
@@ -192,7 +193,9 @@ class _Chosen:
         """One binding of no slots for each projection."""
         return cls(np.arange(count + 1), np.ones(count), np.zeros((count, 0), dtype=np.int64))
 
-    def extend(self, members: _Members, steps: Integers, logic: Logic, beam: int) -> _Chosen:
+    def extend(
+        self, members: _Members, steps: Integers, logic: Logic, beam: int, least: float
+    ) -> _Chosen:
         """Bind one more slot of some projections, and keep the likeliest bindings of each."""
         count = len(self.start) - 1
         slot = np.full(count, -1)
@@ -211,6 +214,7 @@ class _Chosen:
         pairs = torch.from_numpy(np.stack((self.weight[before], added), axis=1))
         weight = logic.conjoin(pairs[..., None])[:, 0].numpy()
         order = np.lexsort((first, first + second, -np.rint(weight * _FINE), owner[before]))
+        order = order[weight[order] >= least]
         kept = order[_count_within(owner[before][order], count) < beam]
         return _Chosen(
             offsets(np.bincount(owner[before][kept], minlength=count)),

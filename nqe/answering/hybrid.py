@@ -49,6 +49,8 @@ class HybridOptions:
     """The number of bindings per projection that the model is asked about."""
     join: str = "noisy-or"
     """How the probabilities of all ways to an entity are joined: noisy-or, or max."""
+    asked: float = 1e-3
+    """The model is not asked about bindings that are less likely."""
     least: float = 1e-4
     """A way or a member of a set that is less likely counts as impossible."""
 
@@ -56,8 +58,10 @@ class HybridOptions:
         choose(JOINS, self.join, "join")
         if self.beam < 1:
             raise NqeError(f"the beam is {self.beam}; give 1 or more")
-        if not 0 < self.least <= 1:
-            raise NqeError(f"the least probability is {self.least:g}; give one above 0, up to 1")
+        for name in ("asked", "least"):
+            value = getattr(self, name)
+            if not 0 < value <= 1:
+                raise NqeError(f"the option {name} is {value:g}; give a number above 0, up to 1")
 
 
 def join_noisy_or(keys: Integers, values: Floats, size: int) -> tuple[Integers, Floats]:
@@ -129,7 +133,13 @@ class HybridRun:
     def choose_bindings(self, steps: Integers) -> Bindings:
         """Choose the bindings of some projections that the model is asked about."""
         return choose_bindings(
-            self.table, steps, self.sets, self.logic, self.options.beam, self.predictor
+            self.table,
+            steps,
+            self.sets,
+            self.logic,
+            self.options.beam,
+            max(self.options.asked, self.options.least),
+            self.predictor,
         )
 
     def find_stated_ways(self, steps: Integers) -> Ways:

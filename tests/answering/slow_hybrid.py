@@ -19,16 +19,22 @@ from nqe.query.step_table import StepTable
 
 Row = tuple[int, int, int, Sequence[tuple[int, int]]]
 
-CONJOIN = {
+CONASKED = 1e-3
+"""The model is not asked about bindings that are less likely."""
+JOIN = {
     "product": lambda one, other: one * other,
     "godel": min,
     "lukasiewicz": lambda one, other: max(0.0, one + other - 1),
 }
-DISJOIN = {
+DISASKED = 1e-3
+"""The model is not asked about bindings that are less likely."""
+JOIN = {
     "product": lambda one, other: 1 - (1 - one) * (1 - other),
     "godel": max,
     "lukasiewicz": lambda one, other: min(1.0, one + other),
 }
+ASKED = 1e-3
+"""The model is not asked about bindings that are less likely."""
 JOIN = {"noisy-or": DISJOIN["product"], "max": max}
 
 
@@ -108,7 +114,7 @@ class SlowHybrid:
         self, step: Step, bindings: list[tuple[int | None, ...]], inputs: list[list[float]]
     ) -> list[tuple[int | None, ...]]:
         """The most likely bindings: first of each slot alone, then together."""
-        possible = [bound for bound in bindings if self._weight(bound, inputs) > 0]
+        possible = [bound for bound in bindings if self._weight(bound, inputs) >= ASKED]
         if self.beam is None:
             return possible
         orders = [self._order(step, slot, inputs[slot]) for slot in range(len(inputs))]
