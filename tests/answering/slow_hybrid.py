@@ -19,16 +19,12 @@ from nqe.query.step_table import StepTable
 
 Row = tuple[int, int, int, Sequence[tuple[int, int]]]
 
-CONASKED = 1e-3
-"""The model is not asked about bindings that are less likely."""
-JOIN = {
+CONJOIN = {
     "product": lambda one, other: one * other,
     "godel": min,
     "lukasiewicz": lambda one, other: max(0.0, one + other - 1),
 }
-DISASKED = 1e-3
-"""The model is not asked about bindings that are less likely."""
-JOIN = {
+DISJOIN = {
     "product": lambda one, other: 1 - (1 - one) * (1 - other),
     "godel": max,
     "lukasiewicz": lambda one, other: min(1.0, one + other),
