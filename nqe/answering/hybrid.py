@@ -51,7 +51,7 @@ class HybridOptions:
     """How the probabilities of all ways to an entity are joined: noisy-or, or max."""
     asked: float = 1e-3
     """The model is not asked about bindings that are less likely."""
-    least: float = 1e-4
+    least: float = 1e-5
     """A way or a member of a set that is less likely counts as impossible."""
 
     def __post_init__(self) -> None:

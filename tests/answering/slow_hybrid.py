@@ -46,7 +46,7 @@ class SlowHybrid:
         logic: str,
         join: str,
         beam: int | None = None,
-        least: float = 1e-4,
+        least: float = 1e-5,
     ) -> None:
         self.plan, self.model, self.graph, self.calibration = plan, model, graph, calibration
         self.conjoin, self.disjoin, self.join = CONJOIN[logic], DISJOIN[logic], JOIN[join]
