@@ -39,13 +39,13 @@ from nqe.training.validation import includes_valid
 Floats = npt.NDArray[np.float64]
 
 ONE_HOP = 4_000
-"""So many one-hop queries are drawn."""
+"""The number of one-hop queries that are drawn."""
 MEASURED = 60
-"""Reliability is measured on so many questions of each shape."""
+"""The number of questions of each shape on which reliability is measured."""
 TOP, MIDDLE = 20, 1_000
 """Each query contributes its entities up to the first of these ranks, and some up to the second."""
 DRAWN = 20
-"""So many entities are drawn between these ranks, and so many of all that come after them."""
+"""The number of entities drawn between these ranks, and of those drawn from all after them."""
 TEMPERATURES = (0.7, 1.0, 1.4)
 MAX_SCORES, MAX_QUERIES = 2**24, 256
 """At most this many scores, of at most this many queries, exist at once."""

@@ -9,11 +9,11 @@ from itertools import pairwise
 import numpy as np
 
 from nqe.errors import TooManyBindings
-from nqe.graph.arrays import Booleans, Integers
-from nqe.graph.entity_set import sorted_contains
+from nqe.graph.arrays import Integers
 from nqe.graph.fact_columns import Facts
 from nqe.graph.pattern import FIRST_QUALIFIER, Kind, Matches, Patterns
 from nqe.graph.ragged import ranges
+from nqe.graph.restrictions import Restrictions
 
 WAYS_BLOCK = 2_000_000
 """About this many ways to bind qualifiers are looked at together."""
@@ -59,7 +59,8 @@ class _Join:
     def __init__(
         self, facts: Facts, entity_count: int, patterns: Patterns, max_bindings: int | None
     ) -> None:
-        self.facts, self.patterns, self.entity_count = facts, patterns, entity_count
+        self.facts, self.patterns = facts, patterns
+        self.restrictions = Restrictions(patterns, entity_count)
         self.max_bindings = max_bindings
         count, self.slot_counts = len(patterns), np.diff(patterns.first_slot)
         owner = np.repeat(np.arange(count), self.slot_counts)
@@ -70,8 +71,6 @@ class _Join:
         place = np.arange(len(owner)) - patterns.first_slot[owner]
         wanted = (self.is_set | (place == patterns.asked[owner])) & (place >= FIRST_QUALIFIER)
         self.expands = np.bincount(owner[wanted], minlength=count) > 0
-        sets = np.repeat(np.arange(len(patterns.inverted)), np.diff(patterns.set_offset))
-        self.member_keys = sets * entity_count + patterns.members
 
     def cut(self, pattern: Integers, row: Integers) -> Integers:
         """Where to cut matches so that each part has about WAYS_BLOCK ways at most."""
@@ -108,7 +107,7 @@ class _Join:
         qualifier, way = ranges(self.facts.offset[row], counts), np.repeat(chosen, counts)
         slot = self.patterns.first_slot[ways.pattern[way]] + place
         fits = self.facts.attribute[qualifier] == self.patterns.attribute[slot]
-        fits[fits] = self._allowed(slot[fits], self.facts.value[qualifier[fits]])
+        fits[fits] = self.restrictions.allow(slot[fits], self.facts.value[qualifier[fits]])
         for used in ways.used:
             fits &= used[way] != qualifier
         way, qualifier = way[fits], qualifier[fits]
@@ -123,21 +122,6 @@ class _Join:
         most = int(np.bincount(pattern, minlength=1).max())
         if self.max_bindings is not None and most > self.max_bindings:
             raise TooManyBindings(most, self.max_bindings)
-
-    def _allowed(self, slot: Integers, entity: Integers) -> Booleans:
-        """For each slot and entity, whether the slot allows the entity."""
-        kind, filler = self.patterns.kind[slot], self.patterns.filler[slot]
-        fits: Booleans = (kind != Kind.KNOWN) | (filler == entity)
-        in_set = np.flatnonzero(kind == Kind.SET)
-        if len(in_set):
-            sets = filler[in_set]
-            inside = self.patterns.inverted[sets] == 1
-            if len(self.member_keys):
-                inside ^= sorted_contains(
-                    self.member_keys, sets * self.entity_count + entity[in_set]
-                )
-            fits[in_set] = inside
-        return fits
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,11 +9,12 @@ import numpy as np
 
 from nqe.errors import TooManyBindings
 from nqe.graph.arrays import Booleans, Integers
-from nqe.graph.entity_set import distinct, sorted_contains
+from nqe.graph.entity_set import distinct
 from nqe.graph.index import Index
 from nqe.graph.match_qualifiers import QualifierMatcher
 from nqe.graph.pattern import FIRST_QUALIFIER, OBJECT, SUBJECT, Kind, Matches, Patterns
 from nqe.graph.ragged import ranges
+from nqe.graph.restrictions import Restrictions
 
 # At most this many candidate facts exist at once, which bounds the memory for any batch.
 BLOCK = 4_000_000
@@ -55,6 +56,7 @@ class _Matcher:
     def __init__(self, index: Index, patterns: Patterns, max_bindings: int | None) -> None:
         self.index, self.facts, self.patterns = index, index.facts, patterns
         self.max_bindings = max_bindings
+        self.restrictions = Restrictions(patterns, index.entity_count)
         _check_kinds(patterns.kind)
         slots = np.diff(patterns.first_slot)
         self.slot_pattern = np.repeat(np.arange(len(patterns)), slots)
@@ -72,7 +74,12 @@ class _Matcher:
         first = self.slot_pattern[cheapest].searchsorted(np.arange(len(patterns)))
         self.chosen = cheapest[first]  # (patterns,) the slot that yields the candidates
         self.qualifiers = QualifierMatcher(
-            self.facts, patterns, self.slot_pattern, self.position, self._allowed, max_bindings
+            self.facts,
+            patterns,
+            self.slot_pattern,
+            self.position,
+            self.restrictions.allow,
+            max_bindings,
         )
 
     # Candidates
@@ -183,27 +190,8 @@ class _Matcher:
         extra = self.facts.qualifier_count[row] - self.qualifier_count[pattern]
         fits: Booleans = np.where(self.patterns.closed[pattern] == 1, extra == 0, extra >= 0)
         slot = self.patterns.first_slot[pattern]
-        fits &= self._allowed(slot + SUBJECT, self.facts.subject[row])
-        fits &= self._allowed(slot + OBJECT, self.facts.object[row])
-        return fits
-
-    @cached_property
-    def _member_keys(self) -> Integers:
-        sets = np.repeat(np.arange(len(self.patterns.inverted)), np.diff(self.patterns.set_offset))
-        return sets * self.index.entity_count + self.patterns.members
-
-    def _allowed(self, slot: Integers, entity: Integers) -> Booleans:
-        """For each slot and entity, whether the slot allows the entity."""
-        kind, filler = self.patterns.kind[slot], self.patterns.filler[slot]
-        fits: Booleans = (kind != Kind.KNOWN) | (filler == entity)
-        in_set = np.flatnonzero(kind == Kind.SET)
-        if len(in_set):
-            sets = filler[in_set]
-            inverted = self.patterns.inverted[sets] == 1
-            keys = sets * self.index.entity_count + entity[in_set]
-            if len(self._member_keys):
-                inverted ^= sorted_contains(self._member_keys, keys)
-            fits[in_set] = inverted
+        fits &= self.restrictions.allow(slot + SUBJECT, self.facts.subject[row])
+        fits &= self.restrictions.allow(slot + OBJECT, self.facts.object[row])
         return fits
 
 

@@ -120,5 +120,5 @@ def _all_of_each(marked: Booleans, lengths: Integers) -> Booleans:
 
 
 def _name(size: int) -> str:
-    """Return the name of the shape of a conjunction of so many one-hop queries."""
+    """Return the name of the shape of a conjunction of that many one-hop queries."""
     return Shape("And", (Shape("P"),) * size).name
