@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
+from nqe.answering.faint_members import FaintMembers
 from nqe.answering.fuzzy_set import FuzzySets
 from nqe.answering.probability import MAX_PREDICTED
 from nqe.graph.arrays import Integers
@@ -21,7 +22,7 @@ _CERTAIN = {Op.AND: np.all, Op.OR: np.any}
 
 
 def run_connectives(
-    table: StepTable, steps: Integers, sets: FuzzySets, logic: Logic, least: float
+    table: StepTable, steps: Integers, sets: FuzzySets, logic: Logic, faint: FaintMembers
 ) -> None:
     """Compute steps And, Or, Not and Any, whose inputs must have been computed."""
     op, fan_in = table.op[steps], table.children.lengths[steps]
@@ -31,12 +32,13 @@ def run_connectives(
     sets.rest[steps[op == Op.ANY]] = 1.0
     for kind in (Op.AND, Op.OR, Op.NOT):
         for width in np.unique(fan_in[op == kind]).tolist():
-            _connect(kind, table, steps[(op == kind) & (fan_in == width)], sets, logic, least)
+            some = steps[(op == kind) & (fan_in == width)]
+            if kind == Op.AND:
+                faint.list_in(sets, some)
+            _connect(kind, table, some, sets, logic)
 
 
-def _connect(
-    op: Op, table: StepTable, steps: Integers, sets: FuzzySets, logic: Logic, least: float
-) -> None:
+def _connect(op: Op, table: StepTable, steps: Integers, sets: FuzzySets, logic: Logic) -> None:
     """Compute steps of one operator and one number of inputs."""
     inputs = table.children.take(steps).values.reshape(len(steps), -1)
     if op == Op.NOT:
@@ -46,15 +48,13 @@ def _connect(
         steps, inputs = steps[~doubled], inputs[~doubled]
     if not len(steps):
         return
-    rest = _apply(op, logic, sets.rest[inputs])
-    sets.rest[steps] = np.where(rest < least, 0.0, rest)
+    sets.rest[steps] = _apply(op, logic, sets.rest[inputs])
     keys = _find_listed(op, inputs, sets)
     owner, entities = np.divmod(keys, sets.entity_count)
     columns = [sets.look_up(one[owner], entities) for one in inputs.T]
     values = _apply(op, logic, np.stack(columns, axis=1))
     # An entity without a chance need not be listed, unless all others have one.
-    kept = (values >= least) | (sets.rest[steps][owner] > 0)
-    values[values < least] = 0
+    kept = (values > 0) | (sets.rest[steps][owner] > 0)
     sets.store(steps, owner[kept], entities[kept], values[kept])
 
 

@@ -94,6 +94,17 @@ class FuzzySets:
         self.entities = np.concatenate([self.entities, entities])
         self.values = np.concatenate([self.values, values])
 
+    def add(self, steps: Integers, entities: Integers, values: Floats) -> None:
+        """List further entities, each for the step beside it; none may be listed there yet."""
+        changed, place = np.unique(steps, return_inverse=True)
+        owner, listed, before = self.take(changed)
+        keys = np.concatenate([owner, place]) * self.entity_count
+        keys += np.concatenate([listed, entities])
+        order = keys.argsort()
+        all_values = np.concatenate([before, values])[order]
+        kept = all_values > 0
+        self.store(changed, *np.divmod(keys[order][kept], self.entity_count), all_values[kept])
+
     def copy(self, steps: Integers, sources: Integers) -> None:
         """Give steps the sets of other steps."""
         for column in (self.start, self.length, self.rest):

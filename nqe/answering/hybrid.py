@@ -22,6 +22,7 @@ from nqe.answering.bindings import Bindings, choose_bindings
 from nqe.answering.calibration import Curve
 from nqe.answering.connectives import run_connectives
 from nqe.answering.fact_ways import Ways, find_stated_ways
+from nqe.answering.faint_members import FaintMembers
 from nqe.answering.fuzzy_set import FuzzySet, FuzzySets
 from nqe.answering.predictions import MAX_SCORES, Predictions
 from nqe.answering.predictor import Predictor
@@ -51,8 +52,9 @@ class HybridOptions:
     """How the probabilities of all ways to an entity are joined: noisy-or, or max."""
     asked: float = 1e-3
     """The model is not asked about bindings that are less likely."""
-    least: float = 1e-5
-    """A way or a member of a set that is less likely counts as impossible."""
+    least: float = 1e-4
+    """A way that is less likely counts as impossible, unless it decides a rank; see
+    `faint_members`."""
 
     def __post_init__(self) -> None:
         choose(JOINS, self.join, "join")
@@ -111,6 +113,7 @@ class HybridRun:
         self.curve, self.questions = curve, questions
         self.logic, self.options = logic, options
         self.sets = FuzzySets(table.step_count, predictor.entity_count)
+        self._faint = FaintMembers(table, logic, JOINS[options.join])
         with torch.no_grad():
             self._run()
 
@@ -155,7 +158,7 @@ class HybridRun:
             now = self.table.depth == depth
             self._project(np.flatnonzero(now & is_projection))
             others = np.flatnonzero(now & ~is_projection)
-            run_connectives(self.table, others, self.sets, self.logic, self.options.least)
+            run_connectives(self.table, others, self.sets, self.logic, self._faint)
 
     def _project(self, steps: Integers) -> None:
         if not len(steps):
@@ -163,6 +166,7 @@ class HybridRun:
         stated = self.find_stated_ways(steps)
         bindings = self.choose_bindings(steps)
         predictions = Predictions.of(bindings, self.predictor, self.curve)
+        self._faint.keep(steps, predictions)
         parts = [
             self._join(part, stated, predictions)
             for part in _split(bindings.start, self.predictor.entity_count)

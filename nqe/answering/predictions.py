@@ -47,6 +47,8 @@ class Predictions:
     shift: Floats  # (bindings,)
     stated: tuple[Integers, Integers]
     """Pairs of a binding and an entity that facts state, ordered by binding."""
+    totals: Floats  # (bindings,)
+    """The log-sum of the scores of each binding, once its likely entities were found."""
 
     @classmethod
     def of(cls, bindings: Bindings, predictor: Predictor, curve: Curve) -> Predictions:
@@ -57,7 +59,8 @@ class Predictions:
         patterns = bindings.patterns
         relation = predictor.to_model_relations(patterns.relation)
         shift = curve.compute_shift(relation, patterns.asked, counts)
-        return cls(predictor, curve, bindings, vectors, shift, stated)
+        totals = np.full(len(bindings), np.nan)
+        return cls(predictor, curve, bindings, vectors, shift, stated, totals)
 
     def find_likely(self, first: int, last: int, least: Floats) -> Iterator[Predicted]:
         """Yield the pairs of a range of bindings that have at least some probability.
@@ -68,6 +71,7 @@ class Predictions:
         for start in range(first, last, height):
             rows = slice(start, min(start + height, last))
             scores = _Scores(self, rows)
+            self.totals[rows] = scores.total[:, 0].double().cpu().numpy()
             yield scores.select(least[start - first : rows.stop - first])
 
     def look_up(self, entity: int) -> Floats:
@@ -80,6 +84,17 @@ class Predictions:
         binding, stated = self.stated
         found[binding[stated == entity]] = 1
         return found
+
+    @torch.no_grad()
+    def look_up_pairs(self, binding: Integers, entity: Integers) -> Floats:
+        """The probabilities of pairs whose entities facts do not state, after `find_likely`."""
+        used, place = np.unique(binding, return_inverse=True)
+        vectors = self.vectors[torch.from_numpy(used).to(self.vectors.device)]
+        comparison = self.predictor.compare(vectors, self.curve.temperature)
+        scores = _compare_pairs(comparison, place, entity).double().cpu().numpy()
+        found = self.to_probabilities(binding, entity, scores - self.totals[binding])
+        unseen = vectors[:, 0].isnan().cpu().numpy()
+        return np.where(unseen[place], 0.0, found)
 
     def to_probabilities(self, binding: Integers, entity: Integers, logs: Floats) -> Floats:
         """Turn logs of softmax values into probabilities."""
@@ -176,3 +191,14 @@ def _choose_sum(comparison: Comparison, predictor: Predictor) -> LogSum | SmallL
 def _compare(comparison: Comparison, columns: slice, out: Tensor) -> None:
     entities = comparison.entities[columns]
     torch.addmm(comparison.bias[columns], comparison.queries, entities.T, out=out)
+
+
+def _compare_pairs(comparison: Comparison, query: Integers, entity: Integers) -> Tensor:
+    """The score of each query and the entity beside it, (pairs,)."""
+    device, width = comparison.queries.device, comparison.queries.shape[1]
+    parts = torch.split(torch.from_numpy(np.stack((query, entity))), MAX_SCORES // width, dim=1)
+    scores = [comparison.bias.new_empty(0)]
+    for row, column in (part.to(device) for part in parts):
+        products = comparison.queries[row] * comparison.entities[column]
+        scores.append(products.sum(1) + comparison.bias[column])
+    return torch.cat(scores)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import reduce
 from itertools import permutations, product
+from math import prod
 
 import numpy as np
 import torch
@@ -31,6 +32,8 @@ DISJOIN = {
 }
 ASKED = 1e-3
 """The model is not asked about bindings that are less likely."""
+LIKELY = 0.01
+"""Where the other inputs of a conjunction are this likely, the last may be less than the least."""
 JOIN = {"noisy-or": DISJOIN["product"], "max": max}
 
 
@@ -46,7 +49,7 @@ class SlowHybrid:
         logic: str,
         join: str,
         beam: int | None = None,
-        least: float = 1e-5,
+        least: float = 1e-4,
     ) -> None:
         self.plan, self.model, self.graph, self.calibration = plan, model, graph, calibration
         self.conjoin, self.disjoin, self.join = CONJOIN[logic], DISJOIN[logic], JOIN[join]
@@ -62,6 +65,7 @@ class SlowHybrid:
             case Op.PROJECTION:
                 pairs = self._project(step, inputs)
             case Op.AND:
+                inputs = self._add_faint(step, inputs)
                 pairs = [(reduce(self.conjoin, v), min(v) == 1) for v in zip(*inputs, strict=True)]
             case Op.OR:
                 pairs = [(reduce(self.disjoin, v), max(v) == 1) for v in zip(*inputs, strict=True)]
@@ -72,12 +76,35 @@ class SlowHybrid:
                 pairs = [(1 - chance, False) for chance in inputs[0]]
             case Op.ANY:
                 pairs = [(1.0, True) for _ in self.entities]
-        return [self._limit(chance, certain) for chance, certain in pairs]
+        return [1.0 if certain else min(chance, MAX_PREDICTED) for chance, certain in pairs]
 
-    def _limit(self, chance: float, certain: bool) -> float:
-        if certain:
-            return 1.0
-        return min(chance, MAX_PREDICTED) if chance >= self.least else 0.0
+    def _add_faint(self, step: Step, inputs: list[list[float]]) -> list[list[float]]:
+        """The inputs of a conjunction, with what is too unlikely where only one lacks an entity."""
+        positive = [number for number in step.inputs if self._rest(number) == 0]
+        completed = [list(row) for row in inputs]
+        for one in self.entities:
+            lacking = [place for place, row in enumerate(inputs) if row[one] == 0]
+            others = prod(row[one] for row in inputs if row[one] > 0)
+            if len(lacking) == 1 and len(positive) > 1 and others >= LIKELY:
+                [place] = lacking
+                below = self.plan.steps[step.inputs[place]]
+                if below.op == Op.PROJECTION:
+                    rows = [self.row(number) for number in below.inputs]
+                    completed[place][one] = min(self._faint(below, rows)[one], MAX_PREDICTED)
+        return completed
+
+    def _rest(self, number: int) -> float:
+        """The probability of an entity of which no projection gives any."""
+        step = self.plan.steps[number]
+        inputs = [self._rest(one) for one in step.inputs]
+        match step.op:
+            case Op.AND:
+                return reduce(self.conjoin, inputs)
+            case Op.OR:
+                return reduce(self.disjoin, inputs)
+            case Op.NOT:
+                return 1 - inputs[0]
+        return float(step.op == Op.ANY)
 
     def _choices(self, step: Step) -> list[list[int | None]]:
         """The entities that each filled slot may hold; None if it may hold any entity."""
@@ -94,13 +121,25 @@ class SlowHybrid:
                 if weight >= self.least and self._stated(step, bound, one):
                     row[one] = self.join(row[one], weight)
                     certain[one] |= weight == 1
-        best = self._best(step, bindings, inputs)
+        for one, chance in self._predicted_ways(step, inputs):
+            if chance >= self.least:
+                row[one] = self.join(row[one], chance)
+        return list(zip(row, certain, strict=True))
+
+    def _faint(self, step: Step, inputs: list[list[float]]) -> list[float]:
+        """Join what is predicted for the best bindings, however unlikely."""
+        row = [0.0 for _ in self.entities]
+        for one, chance in self._predicted_ways(step, inputs):
+            row[one] = self.join(row[one], chance)
+        return row
+
+    def _predicted_ways(self, step: Step, inputs: list[list[float]]) -> Iterator[tuple[int, float]]:
+        """The ways to all entities by the best bindings that no fact states."""
+        best = self._best(step, list(product(*self._choices(step))), inputs)
         for bound, predicted in zip(best, self._predicted(step, best), strict=True):
             for one in self.entities:
-                chance = self.conjoin(self._weight(bound, inputs), predicted[one])
-                if chance >= self.least and not self._stated(step, bound, one):
-                    row[one] = self.join(row[one], chance)
-        return list(zip(row, certain, strict=True))
+                if not self._stated(step, bound, one):
+                    yield one, self.conjoin(self._weight(bound, inputs), predicted[one])
 
     def _weight(self, bound: Sequence[int | None], inputs: list[list[float]]) -> float:
         pairs = zip(inputs, bound, strict=True)
@@ -110,7 +149,8 @@ class SlowHybrid:
         self, step: Step, bindings: list[tuple[int | None, ...]], inputs: list[list[float]]
     ) -> list[tuple[int | None, ...]]:
         """The most likely bindings: first of each slot alone, then together."""
-        possible = [bound for bound in bindings if self._weight(bound, inputs) >= ASKED]
+        asked = max(ASKED, self.least)
+        possible = [bound for bound in bindings if self._weight(bound, inputs) >= asked]
         if self.beam is None:
             return possible
         orders = [self._order(step, slot, inputs[slot]) for slot in range(len(inputs))]
