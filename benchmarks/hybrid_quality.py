@@ -29,9 +29,10 @@ from machine import (
 from trained import Shared
 
 import nqe
-from nqe.answering import Calibration, HybridOptions, HybridRunner, calibrate
+from nqe.answering import HybridOptions, HybridRunner, calibrate
 from nqe.answering.calibration_storage import load_calibration
 from nqe.answering.neural import NeuralEngine
+from nqe.answering.question_curve import UNMOVED
 from nqe.answering.question_fitting import Questions, predict, swap_half
 from nqe.answering.reliability import ALL, Reliability, measure_reliability
 from nqe.evaluation import Report, evaluate
@@ -212,7 +213,9 @@ def measure_calibration(
     """The reliability by shape with one-hop curves alone and in full, and what they give."""
     full = nqe.open(shared.use_run(), graph=shared.dataset, facts="train,valid").neural
     calibration = full.calibration
-    alone = replace(full, calibration=Calibration(calibration.facts, calibration.alone))
+    alone = replace(
+        full, calibration=replace(calibration, facts_questions=UNMOVED, alone_questions=UNMOVED)
+    )
     rng = np.random.default_rng(0)
     questions = swap_half(table, shared.dataset, "test", "train,valid", rng)
     measured = [measure_reliability(engine, questions) for engine in (alone, full)]

@@ -62,8 +62,14 @@ class Answerer:
             from nqe.answering.neural import NeuralEngine
 
             self._neural = NeuralEngine.of(
-                model, self.graph, calibration, logic, options, max_bindings
+                model, self.graph, calibration, logic, options, max_bindings, self._missing
             )
+
+    @property
+    def _missing(self) -> float | None:
+        """How many facts are missing for each known one, where other splits say so."""
+        source = self.source
+        return source.count_missing(self.facts) if isinstance(source, Dataset) else None
 
     @property
     def has_model(self) -> bool:
@@ -84,7 +90,7 @@ class Answerer:
         if facts not in self._with_facts:
             other = Answerer(self.source, facts=facts, max_bindings=self.max_bindings)
             if self._neural is not None:
-                other._neural = self._neural.with_graph(other.graph)
+                other._neural = self._neural.with_graph(other.graph, other._missing)
             self._with_facts[facts] = other
         return self._with_facts[facts]
 

@@ -8,14 +8,18 @@ facts do not state, with a softmax over all entities that they do not state:
               + stated · log(1 + answers stated) + nothing [no answer is stated]
               + elsewhere [the entity never stood in that slot of the relation] + own
 
-where `bend` is a rising line of straight pieces, n is the mean number of answers that training
+As many facts are taken to be missing as were held out when the curve was fitted, in proportion to
+those known. Where another number is known to be missing, the odds are multiplied by how many
+times as many that is.
+
+Here `bend` is a rising line of straight pieces, n is the mean number of answers that training
 queries with the same relation and slot have, and `own` is an offset of that relation and slot,
 shrunk towards 0 where there is little data.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -35,6 +39,7 @@ Table = npt.NDArray[np.float32]
 SLOT_KINDS = 3
 """Slots are distinguished as subject, object and qualifier value."""
 _LISTS, _TABLES = ("knots", "heights"), ("answers", "own")
+_CURVES = ("facts", "alone", "facts_questions", "alone_questions")
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +70,10 @@ class Curve:
             raise ValueError(f"{len(self.knots)} knots and {len(self.heights)} heights")
         if min(np.diff(self.knots).min(), np.diff(self.heights).min()) <= 0:
             raise ValueError("the knots or their heights do not ascend")
+
+    def move(self, offset: float) -> Curve:
+        """The curve with an offset added to all logits."""
+        return replace(self, heights=tuple(height + offset for height in self.heights))
 
     def bend(self, logits: Floats) -> Floats:
         """The rising line through the knots."""
@@ -140,6 +149,12 @@ class Calibration:
     """For whole questions, when facts are known."""
     alone_questions: QuestionCurve = UNMOVED
     """For whole questions, when no facts are known."""
+    missing: float = 1.0
+    """How many facts were held out for each known one when the curves were fitted."""
+
+    def __post_init__(self) -> None:
+        if not 0 < self.missing < np.inf:
+            raise ValueError(f"{self.missing:g} facts held out for each known one")
 
     @classmethod
     def plain(cls, answers: Table) -> Calibration:
@@ -149,9 +164,14 @@ class Calibration:
         )
         return cls(curve, curve)
 
-    def curve(self, graph: FactSource) -> Curve:
-        """The curve to use with these known facts."""
-        return self.facts if len(graph) else self.alone
+    def curve(self, graph: FactSource, missing: float | None = None) -> Curve:
+        """The curve to use with these known facts, for each of which some are missing.
+
+        With None, as many are taken to be missing as when it was fitted.
+        """
+        if not len(graph):
+            return self.alone
+        return self.facts if missing is None else self.facts.move(np.log(missing / self.missing))
 
     def question_curve(self, graph: FactSource) -> QuestionCurve:
         """The curve of whole questions to use with these known facts."""
@@ -159,7 +179,8 @@ class Calibration:
 
     def to_json(self) -> dict[str, Any]:
         """Return the curves as JSON data."""
-        return {field.name: getattr(self, field.name).to_json() for field in fields(self)}
+        curves = {name: getattr(self, name).to_json() for name in _CURVES}
+        return {**curves, "missing": self.missing}
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Self:
@@ -169,6 +190,7 @@ class Calibration:
             Curve.from_json(data["alone"]),
             QuestionCurve.from_json(data["facts_questions"]),
             QuestionCurve.from_json(data["alone_questions"]),
+            float(data["missing"]),
         )
 
 

@@ -129,8 +129,11 @@ def _calibrate(folder: Path, run: str, dataset: Dataset, device: str) -> Calibra
     has_test = held_out is not None and len(held_out) > 0
     split, known = ("test", "train,valid") if has_test else ("valid", "train")
     questions = draw_questions(dataset, split, known, MEASURED, seed=1)
+    missing = len(dataset.splits[split]) / len(dataset.known(known))
     before, after = (
-        measure_reliability(NeuralEngine.of(model, dataset.known(known), one), questions)
+        measure_reliability(
+            NeuralEngine.of(model, dataset.known(known), one, missing=missing), questions
+        )
         for one in (None, calibration)
     )
     save_calibration(calibration, folder)
@@ -164,6 +167,11 @@ def fit_calibration(model: Model, dataset: Dataset, seed: int = 0) -> Calibratio
     return replace(calibration, facts_questions=curves[0], alone_questions=curves[1])
 
 
+def _count_held_out(dataset: Dataset) -> float:
+    """How many validation facts there are for each of the training facts."""
+    return max(len(dataset.splits["valid"]), 1) / max(len(dataset.splits["train"]), 1)
+
+
 def fit_one_hop(model: Model, dataset: Dataset, seed: int = 0) -> Calibration:
     """Fit the curves of one-hop queries."""
     rng = np.random.default_rng(seed)
@@ -174,6 +182,7 @@ def fit_one_hop(model: Model, dataset: Dataset, seed: int = 0) -> Calibration:
     return Calibration(
         fit_curve(plain.facts, draw_samples(model, table, stated, known, rng)),
         fit_curve(plain.alone, draw_samples(model, table, nothing, None, rng)),
+        missing=_count_held_out(dataset),
     )
 
 

@@ -34,6 +34,8 @@ class NeuralEngine:
     options: HybridOptions
     is_calibrated: bool
     """Whether the calibration was fitted; if not, probabilities rank answers but mean little."""
+    missing: float | None = None
+    """How many facts are missing for each known one, where that is known."""
 
     @classmethod
     def of(
@@ -44,6 +46,7 @@ class NeuralEngine:
         logic: str | None = None,
         options: HybridOptions | None = None,
         max_bindings: int | None = None,
+        missing: float | None = None,
     ) -> NeuralEngine:
         """Create the engine of a model; by default uncalibrated, and with the model's logic."""
         predictor, is_calibrated = Predictor(model, graph, max_bindings), calibration is not None
@@ -62,12 +65,13 @@ class NeuralEngine:
                 f"the logic {logic} is a mean, which says nothing about probabilities; "
                 "choose product, godel or lukasiewicz"
             )
-        return cls(predictor, calibration, own, options or HybridOptions(), is_calibrated)
+        options = options or HybridOptions()
+        return cls(predictor, calibration, own, options, is_calibrated, missing)
 
-    def with_graph(self, graph: FactSource) -> NeuralEngine:
+    def with_graph(self, graph: FactSource, missing: float | None) -> NeuralEngine:
         """Return the same engine over other facts."""
         predictor = Predictor(self.predictor.model, graph, self.predictor.max_bindings)
-        return replace(self, predictor=predictor)
+        return replace(self, predictor=predictor, missing=missing)
 
     def compute_sets(self, results: Sequence[Result], mode: str) -> Iterator[list[FuzzySet]]:
         """Yield the fuzzy sets of the steps of each exact result, the target's last.
@@ -90,7 +94,8 @@ class NeuralEngine:
     def run_table(self, table: StepTable) -> HybridRun:
         """Compute the fuzzy set of every step of a table of plans."""
         graph, calibration = self.predictor.graph, self.calibration
-        curves = calibration.curve(graph), calibration.question_curve(graph)
+        missing = self.missing if self.is_calibrated else None
+        curves = calibration.curve(graph, missing), calibration.question_curve(graph)
         return HybridRun(table, self.predictor, *curves, self.logic, self.options)
 
     def check_seen(self, plan: Plan) -> None:

@@ -73,16 +73,25 @@ class Dataset:
 
     def known(self, facts: str) -> Graph:
         """The facts of the splits that `facts` lists: 'train,valid', 'all' or 'none'."""
+        return self._join(self._read_names(facts))
+
+    def count_missing(self, facts: str) -> float | None:
+        """How many facts are not known for each one that is; None if all or none are known."""
+        known = sum(len(self._facts(name)) for name in self._read_names(facts))
+        missing = sum(map(len, self.splits.values())) - known
+        return missing / known if missing and known else None
+
+    def _read_names(self, facts: str) -> tuple[str, ...]:
         match facts.strip():
             case "none":
-                names = []
+                return ()
             case "all":
-                names = list(self.splits)
+                return tuple(self.splits)
             case text:
                 names = [name.strip() for name in text.split(",") if name.strip()]
                 if not names:
                     raise NqeError(f"no split is named; the data set has {self._split_names()}")
-        return self._join(tuple(dict.fromkeys(names)))
+                return tuple(dict.fromkeys(names))
 
     def known_splits(self, split: str) -> str:
         """The splits that are known when queries of a split are answered, as `known` reads them.

@@ -4,16 +4,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 import pytest
 import torch
-from answering_cases import countries, fact_lists, graph_of, odd_calibration, odd_curve
+from answering_cases import (
+    countries,
+    fact_lists,
+    graph_of,
+    odd_calibration,
+    odd_curve,
+    untrained,
+)
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from nqe.answering import Calibration
+from nqe.answering import Answerer, Calibration
 from nqe.answering.calibration import Curve, compute_mean_answers
 from nqe.answering.probability import MAX_PREDICTED
 from nqe.graph import Fact
@@ -149,3 +157,24 @@ def test_without_facts_another_curve_is_used() -> None:
     both = odd_calibration()
     assert both.curve(countries().known("none")) is both.alone
     assert both.curve(countries().known("train")) is both.facts
+
+
+def test_if_twice_as_many_facts_are_missing_the_odds_of_a_prediction_are_twice_as_high() -> None:
+    both, known = odd_calibration(), countries().known("train")
+    held_out = replace(both, missing=0.1)
+    usual, more = (held_out.curve(known, missing) for missing in (None, 0.2))
+    assert usual is both.facts
+    before, after = (np.array(probabilities(curve, [1.0, 0.5, -1.0])) for curve in (usual, more))
+    assert (after / (1 - after)).tolist() == pytest.approx((2 * before / (1 - before)).tolist())
+    assert held_out.curve(countries().known("none"), 0.2) is both.alone
+
+
+def test_splits_that_are_not_known_say_how_many_facts_are_missing() -> None:
+    dataset = countries()
+    train, valid, test = (len(dataset.splits[name]) for name in ("train", "valid", "test"))
+    model, calibration = untrained(dataset.vocabulary), odd_calibration()
+    answerer = Answerer(dataset, model, facts="train", calibration=calibration)
+    cases = {"train": (valid + test) / train, "train,valid": test / (train + valid), "all": None}
+    for facts, missing in cases.items():
+        assert answerer.with_facts(facts).neural.missing == missing
+    assert Answerer(dataset.graph, model, calibration=calibration).neural.missing is None
