@@ -171,6 +171,7 @@ def measure(dataset: Dataset, trained: Model, sizes: Sizes, noise: float) -> lis
     start = time.perf_counter()
     index = predictor.index
     built = time.perf_counter() - start
+    print(f"built in {built:.1f} s", flush=True)
     peak = peak_memory() - before
     held = sum(one.nbytes for one in (index.vectors, index.entities, index.bias, index.places))
     exact = Answerer(graph)
@@ -178,6 +179,7 @@ def measure(dataset: Dataset, trained: Model, sizes: Sizes, noise: float) -> lis
     ask(indexed, questions[:2])
     ask(exact, questions[:1])
     found, times = ask(indexed, questions)
+    print(f"with the index, ms: {_middle(times)}", flush=True)
     wanted, slow = ask(exact, questions)
     shares = [share_found(*pair) for pair in zip(wanted, found, strict=True)]
     recalls, errors = compare_bindings(indexed, questions[:4])
@@ -215,11 +217,16 @@ def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument("--checkpoint", type=Path, help="a model trained on WD50K")
     parser.add_argument("--entities", type=int, help="the number of entities")
+    parser.add_argument("--questions", type=int, help="the number of questions")
     parser.add_argument("--noise", type=float, default=0.25, help="relative to the deviation")
     options = parser.parse_args()
     dataset = benchmark_data(quick=options.quick)
     sizes = QUICK if options.quick else Sizes()
-    sizes = replace(sizes, entities=options.entities or sizes.entities)
+    sizes = replace(
+        sizes,
+        entities=options.entities or sizes.entities,
+        questions=options.questions or sizes.questions,
+    )
     names = dataset.vocabulary
     if options.checkpoint is None:
         settings = ModelSettings(width=16, layers=1, heads=2, feed_forward=16)

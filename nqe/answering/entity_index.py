@@ -18,9 +18,9 @@ from nqe.model.model import EntityBlock
 
 BLOCK = 64
 """The number of entities in a block."""
-LOOK = 3_200
+LOOK = 1_600
 """The number of blocks that queries look at together."""
-PICKED = 2
+PICKED = 1
 """The number of entities of each block that stand for it if it is not looked at."""
 _DIMENSIONS = 64
 _ROUNDS = 4
