@@ -54,8 +54,11 @@ class Bindings:
 class ReverseScores(Protocol):
     """What the model says of the entities in a slot of an atom in which little is known."""
 
-    def order_entities(self, patterns: Patterns) -> Integers:
+    def order_all(self, patterns: Patterns) -> Integers:
         """A number for every entity, (patterns, entities): lower ones come first, none is equal."""
+
+    def order_some(self, patterns: Patterns, pattern: Integers, entity: Integers) -> Integers:
+        """The same numbers for some pairs of a pattern and an entity, (pairs,)."""
 
 
 def choose_bindings(
@@ -106,12 +109,19 @@ class _Reverse:
     asked: Integers
     model: ReverseScores
 
-    def rank(self, chosen: Integers) -> Integers:
+    def rank_all(self, chosen: Integers) -> Integers:
         """The order of all entities in the slots of some of the projections."""
+        return self.model.order_all(self._ask(chosen))
+
+    def rank_some(self, chosen: Integers, owner: Integers, entity: Integers) -> Integers:
+        """The same order for some entities, each with its place in `chosen`."""
+        return self.model.order_some(self._ask(chosen), owner, entity)
+
+    def _ask(self, chosen: Integers) -> Patterns:
         table, steps = self.table, self.steps[chosen]
         slots = table.slots_of(steps)
         known = table.kind[slots.values] == Kind.KNOWN
-        patterns = Patterns.without_sets(
+        return Patterns.without_sets(
             relation=table.relation[steps],
             closed=table.closed[steps],
             asked=self.asked[chosen],
@@ -119,7 +129,6 @@ class _Reverse:
             attribute=table.attribute[slots.values],
             filler=np.where(known, table.filler[slots.values], -1),
         )
-        return self.model.order_entities(patterns)
 
 
 def _choose_members(sources: Integers, sets: FuzzySets, beam: int, reverse: _Reverse) -> _Members:
@@ -131,12 +140,12 @@ def _choose_members(sources: Integers, sets: FuzzySets, beam: int, reverse: _Rev
     needed = np.union1d(np.flatnonzero(tied), has_rest)
     ranks = np.zeros(len(entity), dtype=np.int64)
     if len(needed):
-        places = reverse.rank(needed)  # (needed, entities)
         number = np.full(len(sources), -1)
         number[needed] = np.arange(len(needed))
         has_rank = number[owner] >= 0
-        ranks[has_rank] = places[number[owner[has_rank]], entity[has_rank]]
-        more = _list_rest(sources[has_rest], sets, places[number[has_rest]], beam)
+        ranks[has_rank] = reverse.rank_some(needed, number[owner[has_rank]], entity[has_rank])
+    if len(has_rest):
+        more = _list_rest(sources[has_rest], sets, reverse.rank_all(has_rest), beam)
         owner = np.concatenate([owner, has_rest[more[0]]])
         entity, ranks = np.concatenate([entity, more[1]]), np.concatenate([ranks, more[2]])
         value = np.concatenate([value, sets.rest[sources[has_rest[more[0]]]]])

@@ -55,9 +55,13 @@ class HybridOptions:
     least: float = 1e-4
     """A way that is less likely counts as impossible, unless it decides a rank; see
     `faint_members`."""
+    search: str = "auto"
+    """Where entities with a chance are looked for: among all (exact), or with an index of their
+    vectors (index); auto uses an index beyond half a million entities."""
 
     def __post_init__(self) -> None:
         choose(JOINS, self.join, "join")
+        choose(SEARCHES, self.search, "search")
         if self.beam < 1:
             raise NqeError(f"the beam is {self.beam}; give 1 or more")
         for name in ("asked", "least"):
@@ -95,6 +99,8 @@ def join_max(keys: Integers, values: Floats, size: int) -> tuple[Integers, Float
 Join = Callable[[Integers, Floats, int], tuple[Integers, Floats]]
 JOINS: dict[str, Join] = {"noisy-or": join_noisy_or, "max": join_max}
 """Joins by name: of keys below a size, the distinct ones in order and their joined values."""
+SEARCHES: dict[str, float] = {"auto": 500_000, "exact": np.inf, "index": 0}
+"""Ways to search by name: an index is used for graphs with more entities than this."""
 
 
 class HybridRun:
@@ -151,6 +157,11 @@ class HybridRun:
             self.table, steps, self.sets, self.logic, self.predictor, self.options.least
         )
 
+    def predict(self, bindings: Bindings) -> Predictions:
+        """Ask the model about bindings."""
+        with_index = self.predictor.entity_count > SEARCHES[self.options.search]
+        return Predictions.of(bindings, self.predictor, self.curve, with_index=with_index)
+
     def _run(self) -> None:
         """Run all steps in order of depth, so that inputs come before the steps that use them."""
         is_projection = self.table.op == Op.PROJECTION
@@ -165,7 +176,7 @@ class HybridRun:
             return
         stated = self.find_stated_ways(steps)
         bindings = self.choose_bindings(steps)
-        predictions = Predictions.of(bindings, self.predictor, self.curve)
+        predictions = self.predict(bindings)
         self._faint.keep(steps, predictions)
         parts = [
             self._join(part, stated, predictions)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +13,7 @@ from torch import Tensor
 
 from nqe.answering.bindings import Bindings
 from nqe.answering.calibration import Curve
+from nqe.answering.entity_index import EntityIndex
 from nqe.answering.predictor import Predictor
 from nqe.graph.arrays import Integers
 from nqe.model.log_sum import LogSum
@@ -25,6 +27,8 @@ SMALL = 60.0
 """Exponentials of numbers up to this size can be added up in single precision."""
 COLUMNS = 2**13
 """Entities that are scored at once, few enough that the scores stay in the processor's cache."""
+SCORED_AT_ONCE = 2**16
+"""With an index, so few bindings are scored at once that those of one projection share blocks."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,9 +53,13 @@ class Predictions:
     """Pairs of a binding and an entity that facts state, ordered by binding."""
     totals: Floats  # (bindings,)
     """The log-sum of the scores of each binding, once its likely entities were found."""
+    index: EntityIndex | None
+    """Where to look for entities with a chance; None to look at all."""
 
     @classmethod
-    def of(cls, bindings: Bindings, predictor: Predictor, curve: Curve) -> Predictions:
+    def of(
+        cls, bindings: Bindings, predictor: Predictor, curve: Curve, *, with_index: bool = False
+    ) -> Predictions:
         """Encode all bindings in one call, and find what the facts state for them."""
         vectors = predictor.encode(bindings.to_plans())
         stated = predictor.find_stated(bindings)
@@ -60,27 +68,24 @@ class Predictions:
         relation = predictor.to_model_relations(patterns.relation)
         shift = curve.compute_shift(relation, patterns.asked, counts)
         totals = np.full(len(bindings), np.nan)
-        return cls(predictor, curve, bindings, vectors, shift, stated, totals)
+        index = predictor.index if with_index else None
+        return cls(predictor, curve, bindings, vectors, shift, stated, totals, index)
 
     def find_likely(self, first: int, last: int, least: Floats) -> Iterator[Predicted]:
         """Yield the pairs of a range of bindings that have at least some probability.
 
         `least` is the least probability of each of the bindings.
         """
-        height = max(1, MAX_SCORES // max(self.predictor.entity_count, 1))
-        for start in range(first, last, height):
-            rows = slice(start, min(start + height, last))
-            scores = _Scores(self, rows)
+        for rows in self._split(first, last):
+            scores = self._score(rows)
             self.totals[rows] = scores.total[:, 0].double().cpu().numpy()
-            yield scores.select(least[start - first : rows.stop - first])
+            yield scores.select(least[rows.start - first : rows.stop - first])
 
     def look_up(self, entity: int) -> Floats:
         """The probability of one entity given each binding, (bindings,); 1 if facts state it."""
         found = np.zeros(len(self.bindings))
-        height = max(1, MAX_SCORES // max(self.predictor.entity_count, 1))
-        for start in range(0, len(found), height):
-            rows = slice(start, min(start + height, len(found)))
-            found[rows] = _Scores(self, rows).look_up(entity)
+        for rows in self._split(0, len(found)):
+            found[rows] = self._score(rows).look_up(entity)
         binding, stated = self.stated
         found[binding[stated == entity]] = 1
         return found
@@ -96,6 +101,15 @@ class Predictions:
         unseen = vectors[:, 0].isnan().cpu().numpy()
         return np.where(unseen[place], 0.0, found)
 
+    def _split(self, first: int, last: int) -> Iterator[slice]:
+        """Split a range of bindings into parts whose scores fit into memory."""
+        width = self.predictor.entity_count if self.index is None else SCORED_AT_ONCE
+        height = max(1, MAX_SCORES // max(width, 1))
+        return (slice(one, min(one + height, last)) for one in range(first, last, height))
+
+    def _score(self, rows: slice) -> _Scores:
+        return _Scores(self, rows) if self.index is None else _IndexedScores(self, rows, self.index)
+
     def to_probabilities(self, binding: Integers, entity: Integers, logs: Floats) -> Floats:
         """Turn logs of softmax values into probabilities."""
         elsewhere = ~self.predictor.has_stood(self.bindings.patterns, binding, entity)
@@ -110,21 +124,21 @@ class _Scores:
         self.predictions, self.rows = predictions, rows
         vectors = predictions.vectors[rows]
         self.unseen = vectors[:, 0].isnan()
-        comparison = predictions.predictor.compare(vectors, predictions.curve.temperature)
-        self.blocks, total = [], _choose_sum(comparison, predictions.predictor)
-        count, entities = len(vectors), len(comparison.bias)
+        self.comparison = predictions.predictor.compare(vectors, predictions.curve.temperature)
+        self.blocks, total = [], _choose_sum(self.comparison, predictions.predictor)
+        count, entities = len(vectors), self._count_places()
         # The last scores are no longer needed, and memory that was used before is at hand.
         memory = predictions.predictor.lend_memory(count * (entities + COLUMNS))
         scratch = memory[count * entities :]
         for start in range(0, entities, COLUMNS):
             columns = slice(start, min(start + COLUMNS, entities))
             block = memory[count * start : count * columns.stop].view(count, -1)
-            _compare(comparison, columns, block)
+            self._score(columns, block)
             self._mask_stated(block, columns)
             total.add(block, out=scratch[: block.numel()].view_as(block))
             self.blocks.append(block)
         lowest = torch.finfo(vectors.dtype).min
-        self.total = total.total.clamp_min(lowest)[:, None]  # (bindings, 1)
+        self.total = self._complete(total.total).clamp_min(lowest)[:, None]  # (bindings, 1)
 
     def select(self, least: Floats) -> Predicted:
         """The pairs with at least some probability, which may differ by binding."""
@@ -134,8 +148,8 @@ class _Scores:
         limit[self.unseen] = torch.inf
         limit = limit[:, None].to(self.total.dtype)
         parts = [self._select(block, number, limit) for number, block in enumerate(self.blocks)]
-        binding, entity, logs = (np.concatenate(part) for part in zip(*parts, strict=True))
-        binding += rows.start
+        binding, place, logs = (np.concatenate(part) for part in zip(*parts, strict=True))
+        binding, entity = binding + rows.start, self._to_entities(place)
         found = predictions.to_probabilities(binding, entity, logs)
         return Predicted(binding, entity, found)
 
@@ -151,19 +165,82 @@ class _Scores:
 
     def look_up(self, entity: int) -> Floats:
         """The probability of one entity for each binding."""
-        number, column = divmod(entity, COLUMNS)
-        logs = (self.blocks[number][:, column] - self.total[:, 0]).double().cpu().numpy()
+        scores = self.comparison.queries @ self.comparison.entities[entity]
+        scores += self.comparison.bias[entity]
+        logs = (scores - self.total[:, 0]).double().cpu().numpy()
         binding = np.arange(self.rows.start, self.rows.stop)
         found = self.predictions.to_probabilities(binding, np.full_like(binding, entity), logs)
         return np.where(self.unseen.cpu().numpy(), 0.0, found)
 
     def _mask_stated(self, block: Tensor, columns: slice) -> None:
-        binding, entity = self.predictions.stated
-        first, last = np.searchsorted(binding, (self.rows.start, self.rows.stop))
-        row, column = binding[first:last] - self.rows.start, entity[first:last] - columns.start
+        row, place = self._stated
+        column = place - columns.start
         inside = (column >= 0) & (column < columns.stop - columns.start)
         if inside.any():
             block[torch.from_numpy(row[inside]), torch.from_numpy(column[inside])] = -torch.inf
+
+    @cached_property
+    def _stated(self) -> tuple[Integers, Integers]:
+        """The pairs of a binding and a stated entity, as rows and columns of all blocks."""
+        binding, entity = self.predictions.stated
+        first, last = np.searchsorted(binding, (self.rows.start, self.rows.stop))
+        return binding[first:last] - self.rows.start, self._to_places(entity[first:last])
+
+    def _count_places(self) -> int:
+        """The number of columns of all blocks."""
+        return len(self.comparison.bias)
+
+    def _to_places(self, entity: Integers) -> Integers:
+        """The columns of some entities, -1 for one that is not looked at."""
+        return entity
+
+    def _to_entities(self, place: Integers) -> Integers:
+        """The entities in some columns."""
+        return place
+
+    def _score(self, columns: slice, out: Tensor) -> None:
+        """Score the entities in some columns."""
+        entities = self.comparison.entities[columns]
+        bias = self.comparison.bias[columns]
+        torch.addmm(bias, self.comparison.queries, entities.T, out=out)
+
+    def _complete(self, total: Tensor) -> Tensor:
+        """The log-sum over all entities, given that over all columns."""
+        return total
+
+
+class _IndexedScores(_Scores):
+    """The scores of the entities that an index finds."""
+
+    def __init__(self, predictions: Predictions, rows: slice, index: EntityIndex) -> None:
+        self.index = index
+        super().__init__(predictions, rows)
+
+    @cached_property
+    def _chosen(self) -> Tensor:
+        queries, temperature = self.comparison.queries, self.predictions.curve.temperature
+        weight = torch.from_numpy(self.predictions.bindings.weight[self.rows]).to(queries)
+        return self.index.choose_blocks(queries, weight.log(), temperature)
+
+    def _count_places(self) -> int:
+        return len(self._chosen) * self.index.entities.shape[1]
+
+    def _to_places(self, entity: Integers) -> Integers:
+        return self.index.find_columns(self._chosen, torch.from_numpy(entity)).numpy()
+
+    def _to_entities(self, place: Integers) -> Integers:
+        block, column = np.divmod(place, self.index.entities.shape[1])
+        return self.index.entities[self._chosen[block], column].numpy()
+
+    def _score(self, columns: slice, out: Tensor) -> None:
+        size = self.index.entities.shape[1]
+        blocks = self._chosen[columns.start // size : columns.stop // size]
+        self.index.score(self.comparison.queries, blocks, self.predictions.curve.temperature, out)
+
+    def _complete(self, total: Tensor) -> Tensor:
+        temperature = self.predictions.curve.temperature
+        rest = self.index.estimate_rest(self.comparison.queries, self._chosen, temperature)
+        return torch.logaddexp(total, rest)
 
 
 class SmallLogSum:
@@ -186,11 +263,6 @@ def _choose_sum(comparison: Comparison, predictor: Predictor) -> LogSum | SmallL
     """The quickest way to add up exponentials that cannot overflow."""
     longest = float(comparison.queries.norm(dim=1).max()) * predictor.longest_vector
     return SmallLogSum() if longest + float(comparison.bias.abs().max()) < SMALL else LogSum()
-
-
-def _compare(comparison: Comparison, columns: slice, out: Tensor) -> None:
-    entities = comparison.entities[columns]
-    torch.addmm(comparison.bias[columns], comparison.queries, entities.T, out=out)
 
 
 def _compare_pairs(comparison: Comparison, query: Integers, entity: Integers) -> Tensor:

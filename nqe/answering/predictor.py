@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from nqe.answering.bindings import Bindings
+from nqe.answering.entity_index import EntityIndex
 from nqe.errors import NqeError
 from nqe.graph.arrays import Booleans, Integers
 from nqe.graph.fact_source import FactSource
@@ -24,6 +25,8 @@ Floats = npt.NDArray[np.float32]
 
 _FAR, _FINE = 1e4, 1e4
 """Scores are compared up to this size, and as equal if they agree when multiplied by this."""
+_INDEX_QUERIES = 2_048
+"""An index is built for this many queries."""
 
 
 class Predictor:
@@ -134,13 +137,48 @@ class Predictor:
             return np.ones(len(entity), dtype=bool)
         return self.graph.has_stood(patterns, pattern, entity)
 
-    def order_entities(self, patterns: Patterns) -> Integers:
+    def order_all(self, patterns: Patterns) -> Integers:
         """Order all entities in the asked slots of patterns, by score and then by id."""
         vectors = self.encode(StepTable.of_patterns(patterns))
-        scores = self.score(vectors).double().cpu().numpy()
-        places = np.rint(np.clip(scores, -_FAR, _FAR) * _FINE).astype(np.int64)
-        order: Integers = self.graph.vocabulary.entities.id_order - places * self.entity_count
+        return self._order(self.score(vectors), self.graph.vocabulary.entities.id_order)
+
+    def order_some(self, patterns: Patterns, pattern: Integers, entity: Integers) -> Integers:
+        """The numbers of `order_all` for some pairs of a pattern and an entity, (pairs,)."""
+        vectors = self.encode(StepTable.of_patterns(patterns)).nan_to_num()
+        listed, column = np.unique(entity, return_inverse=True)
+        some = self._block[torch.from_numpy(listed).to(self.device)]
+        with torch.no_grad():
+            scores = self.model.score(vectors, some)[torch.from_numpy(pattern), column]
+        return self._order(scores, self.graph.vocabulary.entities.id_order[entity])
+
+    def _order(self, scores: Tensor, id_order: Integers) -> Integers:
+        values = scores.double().cpu().numpy()
+        places = np.rint(np.clip(values, -_FAR, _FAR) * _FINE).astype(np.int64)
+        order: Integers = id_order - places * self.entity_count
         return order
+
+    @cached_property
+    def index(self) -> EntityIndex:
+        """An index of the entities, built on first use for queries with random anchors."""
+        table = StepTable.of_patterns(self._draw_patterns())
+        with torch.no_grad():
+            return EntityIndex.build(self._block, self.model.prepare(self.encode(table)))
+
+    def _draw_patterns(self) -> Patterns:
+        """Patterns of random relations and entities that the model has seen."""
+        rng = np.random.default_rng(0)
+        entity = rng.choice(np.flatnonzero(self._entity >= 0), _INDEX_QUERIES)
+        asked = np.arange(_INDEX_QUERIES) % 2
+        filler = np.full((_INDEX_QUERIES, 2), -1)
+        filler[np.arange(_INDEX_QUERIES), 1 - asked] = entity
+        return Patterns.without_sets(
+            relation=rng.choice(np.flatnonzero(self._relation >= 0), _INDEX_QUERIES),
+            closed=np.zeros(_INDEX_QUERIES, dtype=np.int64),
+            asked=asked,
+            first_slot=np.arange(0, 2 * _INDEX_QUERIES + 1, 2),
+            attribute=np.full(2 * _INDEX_QUERIES, -1),
+            filler=filler.ravel(),
+        )
 
     def compare(self, vectors: Tensor, temperature: float) -> Comparison:
         """Prepare vectors for a comparison with all entities, with divided scores."""

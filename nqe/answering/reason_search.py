@@ -11,7 +11,6 @@ import torch
 from nqe.answering.bindings import Bindings
 from nqe.answering.fuzzy_set import FuzzySet
 from nqe.answering.hybrid import HybridRun
-from nqe.answering.predictions import Predictions
 from nqe.graph.entity_set import EntitySet
 from nqe.graph.pattern import Pattern
 from nqe.query.plan import Op, Plan, Step
@@ -106,7 +105,7 @@ class ReasonSearch:
         """Find the likeliest way to an entity: by a fact, or by a prediction."""
         steps, least = np.array([number]), self.run.options.least
         bindings = self.run.choose_bindings(steps)
-        own = Predictions.of(bindings, self.run.predictor, self.run.curve).look_up(entity)
+        own = self.run.predict(bindings).look_up(entity)
         pairs = torch.from_numpy(np.stack((bindings.weight, own), axis=1))[..., None]
         chances = self.run.logic.conjoin(pairs)[:, 0].numpy()
         chances[own == 1] = 0  # They are among the stated ways.

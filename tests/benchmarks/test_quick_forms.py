@@ -37,6 +37,7 @@ COMMANDS = {
     "case_study.py": [],
     "hostile.py": [],
     "hybrid_quality.py": ["--count", "2"],
+    "many_entities.py": [],
     "one_hop_quality.py": ["main"],
     "query2box.py": ["--count", "2"],
     "wide_conjunctions.py": ["--count", "20"],
