@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -14,19 +13,15 @@ from torch import Tensor
 from nqe.answering.bindings import Bindings
 from nqe.answering.calibration import Curve
 from nqe.answering.entity_index import EntityIndex
+from nqe.answering.entity_scores import IndexedScores, RoughScores, Scores
 from nqe.answering.predictor import Predictor
 from nqe.graph.arrays import Integers
-from nqe.model.log_sum import LogSum
 from nqe.model.model import Comparison
 
 Floats = npt.NDArray[np.float64]
 
 MAX_SCORES = 2**22
 """About this many scores exist at once."""
-SMALL = 60.0
-"""Exponentials of numbers up to this size can be added up in single precision."""
-COLUMNS = 2**13
-"""Entities that are scored at once, few enough that the scores stay in the processor's cache."""
 SCORED_AT_ONCE = 2**16
 """With an index, so few bindings are scored at once that those of one projection share blocks."""
 
@@ -77,9 +72,11 @@ class Predictions:
         `least` is the least probability of each of the bindings.
         """
         for rows in self._split(first, last):
-            scores = self._score(rows)
+            limit = least[rows.start - first : rows.stop - first]
+            scores = self._score(rows, limit)
             self.totals[rows] = scores.total[:, 0].double().cpu().numpy()
-            yield scores.select(least[rows.start - first : rows.stop - first])
+            binding, entity, logs = scores.select(limit)
+            yield Predicted(binding, entity, self.to_probabilities(binding, entity, logs))
 
     def look_up(self, entity: int) -> Floats:
         """The probability of one entity given each binding, (bindings,); 1 if facts state it."""
@@ -107,162 +104,18 @@ class Predictions:
         height = max(1, MAX_SCORES // max(width, 1))
         return (slice(one, min(one + height, last)) for one in range(first, last, height))
 
-    def _score(self, rows: slice) -> _Scores:
-        return _Scores(self, rows) if self.index is None else _IndexedScores(self, rows, self.index)
+    def _score(self, rows: slice, least: Floats | None = None) -> Scores:
+        """Score the entities that have at least some probability, or all of them."""
+        if self.index is not None:
+            return IndexedScores(self, rows, self.index)
+        if least is not None and self.predictor.can_score_roughly:
+            return RoughScores(self, rows, least)
+        return Scores(self, rows)
 
     def to_probabilities(self, binding: Integers, entity: Integers, logs: Floats) -> Floats:
         """Turn logs of softmax values into probabilities."""
         elsewhere = ~self.predictor.has_stood(self.bindings.patterns, binding, entity)
         return self.curve.to_probabilities(logs, self.shift[binding], elsewhere)
-
-
-class _Scores:
-    """The scores of all entities for some bindings, in blocks of entities."""
-
-    @torch.no_grad()
-    def __init__(self, predictions: Predictions, rows: slice) -> None:
-        self.predictions, self.rows = predictions, rows
-        vectors = predictions.vectors[rows]
-        self.unseen = vectors[:, 0].isnan()
-        self.comparison = predictions.predictor.compare(vectors, predictions.curve.temperature)
-        self.blocks, total = [], _choose_sum(self.comparison, predictions.predictor)
-        count, entities = len(vectors), self._count_places()
-        # The last scores are no longer needed, and memory that was used before is at hand.
-        memory = predictions.predictor.lend_memory(count * (entities + COLUMNS))
-        scratch = memory[count * entities :]
-        for start in range(0, entities, COLUMNS):
-            columns = slice(start, min(start + COLUMNS, entities))
-            block = memory[count * start : count * columns.stop].view(count, -1)
-            self._score(columns, block)
-            self._mask_stated(block, columns)
-            total.add(block, out=scratch[: block.numel()].view_as(block))
-            self.blocks.append(block)
-        lowest = torch.finfo(vectors.dtype).min
-        self.total = self._complete(total.total).clamp_min(lowest)[:, None]  # (bindings, 1)
-
-    def select(self, least: Floats) -> Predicted:
-        """The pairs with at least some probability, which may differ by binding."""
-        predictions, rows = self.predictions, self.rows
-        logs = predictions.curve.find_least_logs(least, predictions.shift[rows])
-        limit = self.total[:, 0].double() + torch.from_numpy(logs).to(self.total.device) - 1e-6
-        limit[self.unseen] = torch.inf
-        limit = limit[:, None].to(self.total.dtype)
-        parts = [self._select(block, number, limit) for number, block in enumerate(self.blocks)]
-        binding, place, logs = (np.concatenate(part) for part in zip(*parts, strict=True))
-        binding, entity = binding + rows.start, self._to_entities(place)
-        found = predictions.to_probabilities(binding, entity, logs)
-        return Predicted(binding, entity, found)
-
-    def _select(
-        self, block: Tensor, number: int, limit: Tensor
-    ) -> tuple[Integers, Integers, Floats]:
-        # NumPy finds few true values among many several times faster than PyTorch.
-        found = np.flatnonzero((block >= limit).cpu().numpy())
-        row, column = np.divmod(found, block.shape[1])
-        scores = block.view(-1)[torch.from_numpy(found).to(block.device)].double()
-        logs = scores.cpu().numpy() - self.total[:, 0].double().cpu().numpy()[row]
-        return row, column + number * COLUMNS, logs
-
-    def look_up(self, entity: int) -> Floats:
-        """The probability of one entity for each binding."""
-        scores = self.comparison.queries @ self.comparison.entities[entity]
-        scores += self.comparison.bias[entity]
-        logs = (scores - self.total[:, 0]).double().cpu().numpy()
-        binding = np.arange(self.rows.start, self.rows.stop)
-        found = self.predictions.to_probabilities(binding, np.full_like(binding, entity), logs)
-        return np.where(self.unseen.cpu().numpy(), 0.0, found)
-
-    def _mask_stated(self, block: Tensor, columns: slice) -> None:
-        row, place = self._stated
-        column = place - columns.start
-        inside = (column >= 0) & (column < columns.stop - columns.start)
-        if inside.any():
-            block[torch.from_numpy(row[inside]), torch.from_numpy(column[inside])] = -torch.inf
-
-    @cached_property
-    def _stated(self) -> tuple[Integers, Integers]:
-        """The pairs of a binding and a stated entity, as rows and columns of all blocks."""
-        binding, entity = self.predictions.stated
-        first, last = np.searchsorted(binding, (self.rows.start, self.rows.stop))
-        return binding[first:last] - self.rows.start, self._to_places(entity[first:last])
-
-    def _count_places(self) -> int:
-        """The number of columns of all blocks."""
-        return len(self.comparison.bias)
-
-    def _to_places(self, entity: Integers) -> Integers:
-        """The columns of some entities, -1 for one that is not looked at."""
-        return entity
-
-    def _to_entities(self, place: Integers) -> Integers:
-        """The entities in some columns."""
-        return place
-
-    def _score(self, columns: slice, out: Tensor) -> None:
-        """Score the entities in some columns."""
-        entities = self.comparison.entities[columns]
-        bias = self.comparison.bias[columns]
-        torch.addmm(bias, self.comparison.queries, entities.T, out=out)
-
-    def _complete(self, total: Tensor) -> Tensor:
-        """The log-sum over all entities, given that over all columns."""
-        return total
-
-
-class _IndexedScores(_Scores):
-    """The scores of the entities that an index finds."""
-
-    def __init__(self, predictions: Predictions, rows: slice, index: EntityIndex) -> None:
-        self.index = index
-        super().__init__(predictions, rows)
-
-    @cached_property
-    def _chosen(self) -> Tensor:
-        queries, temperature = self.comparison.queries, self.predictions.curve.temperature
-        weight = torch.from_numpy(self.predictions.bindings.weight[self.rows]).to(queries)
-        return self.index.choose_blocks(queries, weight.log(), temperature)
-
-    def _count_places(self) -> int:
-        return len(self._chosen) * self.index.entities.shape[1]
-
-    def _to_places(self, entity: Integers) -> Integers:
-        return self.index.find_columns(self._chosen, torch.from_numpy(entity)).numpy()
-
-    def _to_entities(self, place: Integers) -> Integers:
-        block, column = np.divmod(place, self.index.entities.shape[1])
-        return self.index.entities[self._chosen[block], column].numpy()
-
-    def _score(self, columns: slice, out: Tensor) -> None:
-        size = self.index.entities.shape[1]
-        blocks = self._chosen[columns.start // size : columns.stop // size]
-        self.index.score(self.comparison.queries, blocks, self.predictions.curve.temperature, out)
-
-    def _complete(self, total: Tensor) -> Tensor:
-        temperature = self.predictions.curve.temperature
-        rest = self.index.estimate_rest(self.comparison.queries, self._chosen, temperature)
-        return torch.logaddexp(total, rest)
-
-
-class SmallLogSum:
-    """The same as `LogSum` for scores so small that their exponentials can be added as they are."""
-
-    def __init__(self) -> None:
-        self._sums: list[Tensor] = []
-
-    def add(self, scores: Tensor, out: Tensor) -> None:
-        """Add a block of scores, (rows, columns); `out` is memory of the same shape."""
-        self._sums.append(torch.exp(scores, out=out).sum(1))
-
-    @property
-    def total(self) -> Tensor:
-        """The log-sum over all blocks added so far, (rows,)."""
-        return torch.stack(self._sums).sum(0).log()
-
-
-def _choose_sum(comparison: Comparison, predictor: Predictor) -> LogSum | SmallLogSum:
-    """The quickest way to add up exponentials that cannot overflow."""
-    longest = float(comparison.queries.norm(dim=1).max()) * predictor.longest_vector
-    return SmallLogSum() if longest + float(comparison.bias.abs().max()) < SMALL else LogSum()
 
 
 def _compare_pairs(comparison: Comparison, query: Integers, entity: Integers) -> Tensor:

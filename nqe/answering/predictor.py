@@ -25,6 +25,8 @@ Floats = npt.NDArray[np.float32]
 
 _FAR, _FINE = 1e4, 1e4
 """Scores are compared up to this size, and as equal if they agree when multiplied by this."""
+ROUGH_FROM = 5_000
+"""With fewer entities, all scores are computed in full."""
 _INDEX_QUERIES = 2_048
 """An index is built for this many queries."""
 
@@ -198,6 +200,17 @@ class Predictor:
         if len(self._memory) < size:
             self._memory = self._block.bias.new_empty(size)
         return self._memory[:size]
+
+    @property
+    def can_score_roughly(self) -> bool:
+        """Whether the processor scores many entities faster with half the precision."""
+        is_quick = getattr(torch.cpu, "_is_avx512_bf16_supported", bool)
+        return self.device.type == "cpu" and self.entity_count >= ROUGH_FROM and is_quick()
+
+    @cached_property
+    def rough_vectors(self) -> Tensor:
+        """The vectors of entities with half the precision."""
+        return self._block.vectors.bfloat16()
 
     @cached_property
     def longest_vector(self) -> float:

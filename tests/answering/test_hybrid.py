@@ -241,7 +241,7 @@ def test_small_blocks_change_nothing(facts: list[Fact], batch: list[Plan]) -> No
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("nqe.answering.hybrid.MAX_SCORES", 7)
         patch.setattr("nqe.answering.predictions.MAX_SCORES", 7)
-        patch.setattr("nqe.answering.predictions.COLUMNS", 2)
+        patch.setattr("nqe.answering.entity_scores.COLUMNS", 2)
         patch.setattr("nqe.answering.hybrid.MAX_STEPS", 3)
         parted = list(answerer.compute_sets(batch))
         by_runner = HybridRunner(answerer).run(StepTable.of(batch)).block(1, 4)
