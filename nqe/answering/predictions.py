@@ -13,11 +13,11 @@ from torch import Tensor
 
 from nqe.answering.bindings import Bindings
 from nqe.answering.calibration import Curve
-from nqe.answering.entity_index import EntityIndex
+from nqe.answering.entity_index import EntityIndex, Look
 from nqe.answering.predictor import Predictor
 from nqe.graph.arrays import Integers
 from nqe.model.log_sum import LogSum
-from nqe.model.model import Comparison
+from nqe.model.model import Comparison, EntityBlock
 
 Floats = npt.NDArray[np.float64]
 
@@ -68,7 +68,7 @@ class Predictions:
         relation = predictor.to_model_relations(patterns.relation)
         shift = curve.compute_shift(relation, patterns.asked, counts)
         totals = np.full(len(bindings), np.nan)
-        index = predictor.index if with_index else None
+        index = predictor.entities.index if with_index else None
         return cls(predictor, curve, bindings, vectors, shift, stated, totals, index)
 
     def find_likely(self, first: int, last: int, least: Floats) -> Iterator[Predicted]:
@@ -77,7 +77,7 @@ class Predictions:
         `least` is the least probability of each of the bindings.
         """
         for rows in self._split(first, last):
-            scores = self._score(rows)
+            scores = _Scores(self, rows)
             self.totals[rows] = scores.total[:, 0].double().cpu().numpy()
             yield scores.select(least[rows.start - first : rows.stop - first])
 
@@ -85,7 +85,7 @@ class Predictions:
         """The probability of one entity given each binding, (bindings,); 1 if facts state it."""
         found = np.zeros(len(self.bindings))
         for rows in self._split(0, len(found)):
-            found[rows] = self._score(rows).look_up(entity)
+            found[rows] = _Scores(self, rows).look_up(entity)
         binding, stated = self.stated
         found[binding[stated == entity]] = 1
         return found
@@ -107,8 +107,14 @@ class Predictions:
         height = max(1, MAX_SCORES // max(width, 1))
         return (slice(one, min(one + height, last)) for one in range(first, last, height))
 
-    def _score(self, rows: slice) -> _Scores:
-        return _Scores(self, rows) if self.index is None else _IndexedScores(self, rows, self.index)
+    def choose_columns(self, comparison: Comparison, rows: slice) -> _AllEntities | Look:
+        """Choose the entities that are scored for a range of bindings."""
+        if self.index is None:
+            return _AllEntities(comparison)
+        queries = comparison.queries
+        weight = torch.from_numpy(self.bindings.weight[rows]).to(queries)
+        memory = self.predictor.lend_memory(len(queries) * len(self.index))
+        return self.index.look(queries, weight, self.curve.temperature, memory)
 
     def to_probabilities(self, binding: Integers, entity: Integers, logs: Floats) -> Floats:
         """Turn logs of softmax values into probabilities."""
@@ -117,7 +123,7 @@ class Predictions:
 
 
 class _Scores:
-    """The scores of all entities for some bindings, in blocks of entities."""
+    """The scores of entities for some bindings, in blocks of entities."""
 
     @torch.no_grad()
     def __init__(self, predictions: Predictions, rows: slice) -> None:
@@ -125,20 +131,23 @@ class _Scores:
         vectors = predictions.vectors[rows]
         self.unseen = vectors[:, 0].isnan()
         self.comparison = predictions.predictor.compare(vectors, predictions.curve.temperature)
-        self.blocks, total = [], _choose_sum(self.comparison, predictions.predictor)
-        count, entities = len(vectors), self._count_places()
+        self.columns = predictions.choose_columns(self.comparison, rows)
+        self.blocks, total = [], _choose_sum(self.comparison, predictions)
+        count, entities = len(vectors), len(self.columns)
         # The last scores are no longer needed, and memory that was used before is at hand.
         memory = predictions.predictor.lend_memory(count * (entities + COLUMNS))
         scratch = memory[count * entities :]
         for start in range(0, entities, COLUMNS):
             columns = slice(start, min(start + COLUMNS, entities))
             block = memory[count * start : count * columns.stop].view(count, -1)
-            self._score(columns, block)
+            some = self.columns.read(columns)
+            torch.addmm(some.bias, self.comparison.queries, some.vectors.T, out=block)
             self._mask_stated(block, columns)
             total.add(block, out=scratch[: block.numel()].view_as(block))
             self.blocks.append(block)
         lowest = torch.finfo(vectors.dtype).min
-        self.total = self._complete(total.total).clamp_min(lowest)[:, None]  # (bindings, 1)
+        every = torch.logaddexp(total.total, self.columns.rest)
+        self.total = every.clamp_min(lowest)[:, None]  # (bindings, 1)
 
     def select(self, least: Floats) -> Predicted:
         """The pairs with at least some probability, which may differ by binding."""
@@ -148,8 +157,8 @@ class _Scores:
         limit[self.unseen] = torch.inf
         limit = limit[:, None].to(self.total.dtype)
         parts = [self._select(block, number, limit) for number, block in enumerate(self.blocks)]
-        binding, place, logs = (np.concatenate(part) for part in zip(*parts, strict=True))
-        binding, entity = binding + rows.start, self._to_entities(place)
+        binding, column, logs = (np.concatenate(part) for part in zip(*parts, strict=True))
+        binding, entity = binding + rows.start, self.columns.to_entities(column)
         found = predictions.to_probabilities(binding, entity, logs)
         return Predicted(binding, entity, found)
 
@@ -165,82 +174,53 @@ class _Scores:
 
     def look_up(self, entity: int) -> Floats:
         """The probability of one entity for each binding."""
-        scores = self.comparison.queries @ self.comparison.entities[entity]
-        scores += self.comparison.bias[entity]
+        rows = np.arange(len(self.total))
+        scores = _compare_pairs(self.comparison, rows, np.full_like(rows, entity))
         logs = (scores - self.total[:, 0]).double().cpu().numpy()
         binding = np.arange(self.rows.start, self.rows.stop)
         found = self.predictions.to_probabilities(binding, np.full_like(binding, entity), logs)
         return np.where(self.unseen.cpu().numpy(), 0.0, found)
 
     def _mask_stated(self, block: Tensor, columns: slice) -> None:
-        row, place = self._stated
-        column = place - columns.start
+        row, column = self._stated[0], self._stated[1] - columns.start
         inside = (column >= 0) & (column < columns.stop - columns.start)
         if inside.any():
             block[torch.from_numpy(row[inside]), torch.from_numpy(column[inside])] = -torch.inf
 
     @cached_property
     def _stated(self) -> tuple[Integers, Integers]:
-        """The pairs of a binding and a stated entity, as rows and columns of all blocks."""
+        """The rows and columns of what facts state, -1 for a column that is not looked at."""
         binding, entity = self.predictions.stated
         first, last = np.searchsorted(binding, (self.rows.start, self.rows.stop))
-        return binding[first:last] - self.rows.start, self._to_places(entity[first:last])
+        return binding[first:last] - self.rows.start, self.columns.to_columns(entity[first:last])
 
-    def _count_places(self) -> int:
-        """The number of columns of all blocks."""
+
+@dataclass(frozen=True, eq=False)
+class _AllEntities:
+    """All entities as columns of scores: what an index's `Look` is for some of them."""
+
+    comparison: Comparison
+
+    def __len__(self) -> int:
         return len(self.comparison.bias)
 
-    def _to_places(self, entity: Integers) -> Integers:
-        """The columns of some entities, -1 for one that is not looked at."""
+    @property
+    def rest(self) -> Tensor:
+        """The log-sum over no entities, (queries,)."""
+        queries = self.comparison.queries
+        return queries.new_full((len(queries),), -torch.inf)
+
+    def read(self, columns: slice) -> EntityBlock:
+        """The vectors of some entities, with the bias for divided scores."""
+        return EntityBlock(self.comparison.entities[columns], self.comparison.bias[columns])
+
+    def to_columns(self, entity: Integers) -> Integers:
+        """The columns of entities: their numbers."""
         return entity
 
-    def _to_entities(self, place: Integers) -> Integers:
-        """The entities in some columns."""
-        return place
-
-    def _score(self, columns: slice, out: Tensor) -> None:
-        """Score the entities in some columns."""
-        entities = self.comparison.entities[columns]
-        bias = self.comparison.bias[columns]
-        torch.addmm(bias, self.comparison.queries, entities.T, out=out)
-
-    def _complete(self, total: Tensor) -> Tensor:
-        """The log-sum over all entities, given that over all columns."""
-        return total
-
-
-class _IndexedScores(_Scores):
-    """The scores of the entities that an index finds."""
-
-    def __init__(self, predictions: Predictions, rows: slice, index: EntityIndex) -> None:
-        self.index = index
-        super().__init__(predictions, rows)
-
-    @cached_property
-    def _chosen(self) -> Tensor:
-        queries, temperature = self.comparison.queries, self.predictions.curve.temperature
-        weight = torch.from_numpy(self.predictions.bindings.weight[self.rows]).to(queries)
-        return self.index.choose_blocks(queries, weight.log(), temperature)
-
-    def _count_places(self) -> int:
-        return len(self._chosen) * self.index.entities.shape[1]
-
-    def _to_places(self, entity: Integers) -> Integers:
-        return self.index.find_columns(self._chosen, torch.from_numpy(entity)).numpy()
-
-    def _to_entities(self, place: Integers) -> Integers:
-        block, column = np.divmod(place, self.index.entities.shape[1])
-        return self.index.entities[self._chosen[block], column].numpy()
-
-    def _score(self, columns: slice, out: Tensor) -> None:
-        size = self.index.entities.shape[1]
-        blocks = self._chosen[columns.start // size : columns.stop // size]
-        self.index.score(self.comparison.queries, blocks, self.predictions.curve.temperature, out)
-
-    def _complete(self, total: Tensor) -> Tensor:
-        temperature = self.predictions.curve.temperature
-        rest = self.index.estimate_rest(self.comparison.queries, self._chosen, temperature)
-        return torch.logaddexp(total, rest)
+    def to_entities(self, column: Integers) -> Integers:
+        """The entities in columns."""
+        return column
 
 
 class SmallLogSum:
@@ -259,10 +239,12 @@ class SmallLogSum:
         return torch.stack(self._sums).sum(0).log()
 
 
-def _choose_sum(comparison: Comparison, predictor: Predictor) -> LogSum | SmallLogSum:
+def _choose_sum(comparison: Comparison, predictions: Predictions) -> LogSum | SmallLogSum:
     """The quickest way to add up exponentials that cannot overflow."""
-    longest = float(comparison.queries.norm(dim=1).max()) * predictor.longest_vector
-    return SmallLogSum() if longest + float(comparison.bias.abs().max()) < SMALL else LogSum()
+    entities = predictions.predictor.entities
+    longest = float(comparison.queries.norm(dim=1).max()) * entities.longest
+    largest = entities.largest_bias / predictions.curve.temperature
+    return SmallLogSum() if longest + largest < SMALL else LogSum()
 
 
 def _compare_pairs(comparison: Comparison, query: Integers, entity: Integers) -> Tensor:
