@@ -52,7 +52,7 @@ class Predictions:
     stated: tuple[Integers, Integers]
     """Pairs of a binding and an entity that facts state, ordered by binding."""
     totals: Floats  # (bindings,)
-    """The log-sum of the scores of each binding, once its likely entities were found."""
+    """The log-sum of the scores of each binding, once its entities were scored."""
     index: EntityIndex | None
     """Where to look for entities with a chance; None to look at all."""
 
@@ -77,22 +77,21 @@ class Predictions:
         `least` is the least probability of each of the bindings.
         """
         for rows in self._split(first, last):
-            scores = _Scores(self, rows)
-            self.totals[rows] = scores.total[:, 0].double().cpu().numpy()
-            yield scores.select(least[rows.start - first : rows.stop - first])
+            yield self._score(rows).select(least[rows.start - first : rows.stop - first])
 
     def look_up(self, entity: int) -> Floats:
         """The probability of one entity given each binding, (bindings,); 1 if facts state it."""
-        found = np.zeros(len(self.bindings))
-        for rows in self._split(0, len(found)):
-            found[rows] = _Scores(self, rows).look_up(entity)
+        for rows in self._split(0, len(self.bindings)):
+            self._score(rows)
         binding, stated = self.stated
-        found[binding[stated == entity]] = 1
+        others = np.setdiff1d(np.arange(len(self.bindings)), binding[stated == entity])
+        found = np.ones(len(self.bindings))
+        found[others] = self.look_up_pairs(others, np.full_like(others, entity))
         return found
 
     @torch.no_grad()
     def look_up_pairs(self, binding: Integers, entity: Integers) -> Floats:
-        """The probabilities of pairs whose entities facts do not state, after `find_likely`."""
+        """The probabilities of pairs whose entities facts do not state, once those were scored."""
         used, place = np.unique(binding, return_inverse=True)
         vectors = self.vectors[torch.from_numpy(used).to(self.vectors.device)]
         comparison = self.predictor.compare(vectors, self.curve.temperature)
@@ -106,6 +105,12 @@ class Predictions:
         width = self.predictor.entity_count if self.index is None else SCORED_AT_ONCE
         height = max(1, MAX_SCORES // max(width, 1))
         return (slice(one, min(one + height, last)) for one in range(first, last, height))
+
+    def _score(self, rows: slice) -> _Scores:
+        """Score entities for a range of bindings, and keep the log-sums."""
+        scores = _Scores(self, rows)
+        self.totals[rows] = scores.total[:, 0].double().cpu().numpy()
+        return scores
 
     def choose_columns(self, comparison: Comparison, rows: slice) -> _AllEntities | Look:
         """Choose the entities that are scored for a range of bindings."""
@@ -171,15 +176,6 @@ class _Scores:
         scores = block.view(-1)[torch.from_numpy(found).to(block.device)].double()
         logs = scores.cpu().numpy() - self.total[:, 0].double().cpu().numpy()[row]
         return row, column + number * COLUMNS, logs
-
-    def look_up(self, entity: int) -> Floats:
-        """The probability of one entity for each binding."""
-        rows = np.arange(len(self.total))
-        scores = _compare_pairs(self.comparison, rows, np.full_like(rows, entity))
-        logs = (scores - self.total[:, 0]).double().cpu().numpy()
-        binding = np.arange(self.rows.start, self.rows.stop)
-        found = self.predictions.to_probabilities(binding, np.full_like(binding, entity), logs)
-        return np.where(self.unseen.cpu().numpy(), 0.0, found)
 
     def _mask_stated(self, block: Tensor, columns: slice) -> None:
         row, column = self._stated[0], self._stated[1] - columns.start
