@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import statistics
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -16,7 +17,8 @@ import torch
 from machine import arguments, benchmark_data, describe, markdown_table, peak_memory, write_result
 
 from nqe.answering import Answerer, Answers, HybridOptions
-from nqe.answering.predictions import Predictions
+from nqe.answering.entity_index import Look
+from nqe.answering.predictions import COLUMNS, Predictions
 from nqe.graph import Dataset, Graph
 from nqe.graph.fact_columns import Facts
 from nqe.graph.ragged import offsets
@@ -119,20 +121,24 @@ def compare_bindings(answerer: Answerer, questions: list[str]) -> tuple[list[flo
         bindings = run.choose_bindings(np.array([run.table.step_count - 1]))
         predictions = Predictions.of(bindings, engine.predictor, curve)
         comparison = engine.predictor.compare(predictions.vectors, curve.temperature)
-        queries, index = comparison.queries, engine.predictor.index
-        logs = torch.from_numpy(bindings.weight).to(queries).log()
+        queries, index = comparison.queries, engine.predictor.entities.index
+        weight = torch.from_numpy(bindings.weight).to(queries)
+        memory = queries.new_empty(len(queries) * len(index))
         with torch.no_grad():
-            blocks = index.choose_blocks(queries, logs, curve.temperature)
+            look = index.look(queries, weight, curve.temperature, memory)
             best, total = find_best(comparison.entities, comparison.bias, queries)
-            parts = [
-                index.score(queries, part, curve.temperature).logsumexp(1)
-                for part in torch.split(blocks, 128)
-            ]
-            parts.append(index.estimate_rest(queries, blocks, curve.temperature))
-            found = torch.isin(index.places[best] // index.entities.shape[1], blocks)
-            recalls += found.float().mean(1).tolist()
+            parts = [look.rest, *score_parts(queries, look)]
+            found = look.to_columns(best.flatten().numpy()).reshape(best.shape) >= 0
+            recalls += found.mean(1).tolist()
             errors += (torch.stack(parts).logsumexp(0) - total).abs().tolist()
     return recalls, errors
+
+
+def score_parts(queries: torch.Tensor, look: Look) -> Iterator[torch.Tensor]:
+    """Yield the log-sums over parts of the entities that are looked at, (queries,)."""
+    for start in range(0, len(look), COLUMNS):
+        some = look.read(slice(start, min(start + COLUMNS, len(look))))
+        yield torch.addmm(some.bias, queries, some.vectors.T).logsumexp(1)
 
 
 def find_best(
@@ -169,7 +175,7 @@ def measure(dataset: Dataset, trained: Model, sizes: Sizes, noise: float) -> lis
     predictor = indexed.neural.predictor
     before = peak_memory()
     start = time.perf_counter()
-    index = predictor.index
+    index = predictor.entities.index
     built = time.perf_counter() - start
     print(f"built in {built:.1f} s", flush=True)
     peak = peak_memory() - before

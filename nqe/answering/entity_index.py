@@ -2,30 +2,33 @@
 
 Entities are arranged by k-means, in two levels, in a space in which the distance of two entities
 is how much their scores differ over typical queries. The arrangement is cut into blocks of equal
-size. Some queries look at the blocks together whose mean vectors score highest; the sum over all
-other blocks is estimated from a few entities of each.
+size. A summary of each block estimates its part of a log-sum. Some queries look at the blocks
+together that promise most, and estimate the sum over all others.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import ceil, sqrt
+from functools import cached_property
+from math import log, sqrt
 
 import torch
 from torch import Tensor
 
+from nqe.graph.arrays import Integers
 from nqe.model.model import EntityBlock
 
-BLOCK = 64
+BLOCK = 32
 """The number of entities in a block."""
-LOOK = 1_600
+LOOK = 3_200
 """The number of blocks that queries look at together."""
-PICKED = 1
-"""The number of entities of each block that stand for it if it is not looked at."""
 _DIMENSIONS = 64
+"""Entities are arranged, and blocks are summarised, along this many axes."""
 _ROUNDS = 4
 _SAMPLE = 40
 """The centres of k-means are fitted on this many vectors per centre."""
+_FITTED = 64
+"""Summaries are fitted to this many queries."""
 _ROWS = 2**14
 
 
@@ -36,10 +39,8 @@ class EntityIndex:
     entities: Tensor  # (blocks, size) the number of each entity
     vectors: Tensor  # (blocks, size, width)
     bias: Tensor  # (blocks, size)
-    counts: Tensor  # (blocks,) the number of entities without the filling
-    means: EntityBlock  # (blocks,)
-    picked: EntityBlock  # (blocks · picked,)
     places: Tensor  # (entities of the graph,) the place in all blocks, -1 if it has none
+    summary: Summary
 
     @classmethod
     @torch.no_grad()
@@ -48,52 +49,129 @@ class EntityIndex:
         seen = block.bias.isfinite().nonzero()[:, 0]
         order = seen[_arrange(block, seen, _find_axes(queries))]
         size = max(1, min(BLOCK, len(order)))
-        filling = -len(order) % size
-        entities = torch.cat([order, order.new_zeros(filling)]).view(-1, size)
-        bias = block.bias[entities]
-        bias.view(-1)[len(order) :] = -torch.inf
-        counts = bias.isfinite().sum(1)
+        filling = order[-1:].expand(-len(order) % size)
+        entities = torch.cat([order, filling]).view(-1, size)
         vectors = block.vectors[entities.view(-1)].view(*entities.shape, -1)
+        bias = block.bias[entities]
+        summary = Summary.fit(vectors, bias, queries)
+        bias.view(-1)[len(order) :] = -torch.inf
         places = torch.full_like(block.bias, -1, dtype=torch.long)
         places[order] = torch.arange(len(order), device=order.device)
-        means = EntityBlock(vectors.mean(1), bias.nan_to_num(neginf=0.0).sum(1) / counts)
-        step = ceil(size / PICKED)
-        picked = EntityBlock(
-            vectors[:, ::step].flatten(0, 1).contiguous(), bias[:, ::step].flatten()
-        )
-        return cls(entities, vectors, bias, counts, means, picked, places)
+        return cls(entities, vectors, bias, places, summary)
 
-    def choose_blocks(self, queries: Tensor, logs: Tensor, temperature: float) -> Tensor:
-        """Choose the blocks to look at, ascending; `logs` says how much each query counts."""
-        scores = _score(queries, self.means, temperature)  # (queries, blocks)
-        total = (scores + self.counts.log()).logsumexp(1)
-        gain = (scores + (logs - total)[:, None]).amax(0)
-        return gain.topk(min(LOOK, len(gain))).indices.sort().values
+    def __len__(self) -> int:
+        return len(self.entities)
 
-    def score(self, queries: Tensor, blocks: Tensor, temperature: float, out: Tensor) -> None:
-        """Score the entities of some blocks, (queries, entities)."""
-        vectors, bias = self.vectors[blocks].flatten(0, 1), self.bias[blocks].flatten()
-        torch.addmm(bias / temperature, queries, vectors.T, out=out)
+    def look(self, queries: Tensor, weight: Tensor, temperature: float, memory: Tensor) -> Look:
+        """Choose the blocks that promise most for queries, each of which counts by a weight.
 
-    def find_columns(self, blocks: Tensor, entities: Tensor) -> Tensor:
-        """The columns of entities among some ascending blocks, -1 for one in none of them."""
+        Queries are divided by the temperature; `memory` has room for (queries, blocks).
+        """
+        sums = self.summary.estimate_halves(queries, temperature, memory.view(len(queries), -1))
+        highest = sums.amax(1, keepdim=True)
+        # The roots of sums, so that a block with little of every query does not come first.
+        roots = sums.sub_(highest).exp_()  # (queries, blocks)
+        gain = (weight.sqrt() / roots.norm(dim=1)) @ roots
+        blocks = gain.topk(min(LOOK, len(gain))).indices.sort().values
+        roots[:, blocks] = 0
+        rest = 2 * (roots.norm(dim=1).log() + highest[:, 0])
+        return Look(self, blocks, rest, temperature)
+
+
+@dataclass(frozen=True, eq=False)
+class Look:
+    """The blocks of an index that some queries look at; columns are the entities in them."""
+
+    index: EntityIndex
+    blocks: Tensor  # (blocks looked at,) ascending
+    rest: Tensor  # (queries,) an estimate of the log-sum over all other blocks
+    temperature: float
+
+    def __len__(self) -> int:
+        return self.entities.numel()
+
+    @cached_property
+    def entities(self) -> Tensor:
+        """The entity in each column, (blocks looked at, size)."""
+        return self.index.entities[self.blocks]
+
+    def read(self, columns: slice) -> EntityBlock:
+        """The vectors of whole blocks, with the bias for divided scores."""
         size = self.entities.shape[1]
-        place = self.places[entities]
+        blocks = self.blocks[columns.start // size : columns.stop // size]
+        vectors = self.index.vectors.index_select(0, blocks).flatten(0, 1)
+        return EntityBlock(vectors, self.index.bias[blocks].flatten() / self.temperature)
+
+    def to_columns(self, entity: Integers) -> Integers:
+        """The columns of entities, -1 for one that is not looked at."""
+        size, device = self.entities.shape[1], self.blocks.device
+        place = self.index.places[torch.from_numpy(entity).to(device)]
         block = place // size
-        at = torch.searchsorted(blocks, block).clamp_max(len(blocks) - 1)
-        return torch.where(blocks[at] == block, at * size + place % size, -1)
+        at = torch.searchsorted(self.blocks, block).clamp_max(len(self.blocks) - 1)
+        found = torch.where(self.blocks[at] == block, at * size + place % size, -1)
+        columns: Integers = found.cpu().numpy()
+        return columns
 
-    def estimate_rest(self, queries: Tensor, blocks: Tensor, temperature: float) -> Tensor:
-        """Estimate the log-sum over the entities of all blocks but these, (queries,)."""
-        picked = len(self.picked) // len(self.counts)
-        logs = (self.counts / picked).log()
-        logs[blocks] = -torch.inf
-        scores = _score(queries, self.picked, temperature)
-        return scores.add_(logs.repeat_interleave(picked)).logsumexp(1)
+    def to_entities(self, column: Integers) -> Integers:
+        """The entities in columns."""
+        found = self.entities.view(-1)[torch.from_numpy(column).to(self.blocks.device)]
+        entities: Integers = found.cpu().numpy()
+        return entities
 
 
-def _score(queries: Tensor, block: EntityBlock, temperature: float) -> Tensor:
-    return torch.addmm(block.bias / temperature, queries, block.vectors.T)
+@dataclass(frozen=True, eq=False)
+class Summary:
+    """What estimates the log-sum of the scores in each block: their mean, and how they scatter.
+
+    If scores are normally distributed, their log-mean is above their mean by half their variance,
+    which is quadratic in the query. Blocks scatter much alike, up to a factor.
+    """
+
+    axes: Tensor  # (width, dimensions)
+    scatter: Tensor  # (width, width) the mean covariance of the vectors in a block
+    means: Tensor  # (blocks, dimensions + 1) along the axes, and the factor of the scatter
+    bias: Tensor  # (blocks,)
+    size: int
+
+    @classmethod
+    def fit(cls, vectors: Tensor, bias: Tensor, queries: Tensor) -> Summary:
+        """Summarise blocks, for queries like the given ones."""
+        axes = torch.linalg.eigh(queries.T @ queries)[1][:, -_DIMENSIONS:]
+        some = vectors[:: max(1, len(vectors) * vectors.shape[1] // _ROWS)]
+        apart = (some - some.mean(1, keepdim=True)).flatten(0, 1)
+        scatter = apart.T @ apart / len(apart)
+        chosen = queries[:: max(1, len(queries) // _FITTED)]
+        excess = torch.cat(
+            [_measure_excess(chosen, *part) for part in _split_blocks(vectors, bias)]
+        )
+        factor = excess / _measure_scatter(chosen, scatter).mean().clamp_min(1e-9)
+        means = torch.cat([vectors.mean(1) @ axes, factor[:, None]], 1)
+        return cls(axes, scatter, means, bias.mean(1), vectors.shape[1])
+
+    def estimate_halves(self, queries: Tensor, temperature: float, out: Tensor) -> Tensor:
+        """Estimate half the log-sum of each block, (queries, blocks)."""
+        scatter = _measure_scatter(queries, self.scatter)[:, None]
+        along = torch.cat([queries @ self.axes, scatter], 1) / 2
+        bias = (self.bias / temperature + log(self.size)) / 2
+        return torch.addmm(bias, along, self.means.T, out=out)
+
+
+def _split_blocks(vectors: Tensor, bias: Tensor) -> zip[tuple[Tensor, Tensor]]:
+    height = max(1, _ROWS // vectors.shape[1])
+    return zip(torch.split(vectors, height), torch.split(bias, height), strict=True)
+
+
+def _measure_excess(queries: Tensor, vectors: Tensor, bias: Tensor) -> Tensor:
+    """How far the log-mean of the scores in blocks is above their mean, over queries, (blocks,)."""
+    scores = torch.addmm(bias.flatten(), queries, vectors.flatten(0, 1).T)
+    scores = scores.view(len(queries), *bias.shape)  # (queries, blocks, size)
+    excess = (scores - scores.mean(2, keepdim=True)).logsumexp((0, 2))
+    return excess - log(len(queries) * scores.shape[2])
+
+
+def _measure_scatter(queries: Tensor, scatter: Tensor) -> Tensor:
+    """The variance of the scores in a typical block, (queries,)."""
+    return ((queries @ scatter) * queries).sum(1)
 
 
 def _find_axes(queries: Tensor) -> Tensor:

@@ -70,8 +70,7 @@ class NeuralEngine:
 
     def with_graph(self, graph: FactSource, missing: float | None) -> NeuralEngine:
         """Return the same engine over other facts."""
-        predictor = Predictor(self.predictor.model, graph, self.predictor.max_bindings)
-        return replace(self, predictor=predictor, missing=missing)
+        return replace(self, predictor=self.predictor.with_graph(graph), missing=missing)
 
     def compute_sets(self, results: Sequence[Result], mode: str) -> Iterator[list[FuzzySet]]:
         """Yield the fuzzy sets of the steps of each exact result, the target's last.

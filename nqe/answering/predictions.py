@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -12,9 +13,10 @@ from torch import Tensor
 
 from nqe.answering.bindings import Bindings
 from nqe.answering.calibration import Curve
-from nqe.answering.entity_index import EntityIndex
-from nqe.answering.entity_scores import IndexedScores, RoughScores, Scores
+from nqe.answering.entity_index import EntityIndex, Look
+from nqe.answering.entity_scores import AllEntities, EntityColumns, Scores, are_small
 from nqe.answering.predictor import Predictor
+from nqe.answering.rough_scores import RoughColumns
 from nqe.graph.arrays import Integers
 from nqe.model.model import Comparison
 
@@ -47,7 +49,7 @@ class Predictions:
     stated: tuple[Integers, Integers]
     """Pairs of a binding and an entity that facts state, ordered by binding."""
     totals: Floats  # (bindings,)
-    """The log-sum of the scores of each binding, once its likely entities were found."""
+    """The log-sum of the scores of each binding, once its entities were scored."""
     index: EntityIndex | None
     """Where to look for entities with a chance; None to look at all."""
 
@@ -63,7 +65,7 @@ class Predictions:
         relation = predictor.to_model_relations(patterns.relation)
         shift = curve.compute_shift(relation, patterns.asked, counts)
         totals = np.full(len(bindings), np.nan)
-        index = predictor.index if with_index else None
+        index = predictor.entities.index if with_index else None
         return cls(predictor, curve, bindings, vectors, shift, stated, totals, index)
 
     def find_likely(self, first: int, last: int, least: Floats) -> Iterator[Predicted]:
@@ -72,24 +74,25 @@ class Predictions:
         `least` is the least probability of each of the bindings.
         """
         for rows in self._split(first, last):
-            limit = least[rows.start - first : rows.stop - first]
-            scores = self._score(rows, limit)
-            self.totals[rows] = scores.total[:, 0].double().cpu().numpy()
-            binding, entity, logs = scores.select(limit)
+            some = least[rows.start - first : rows.stop - first]
+            scores = self._score(rows, some)
+            row, entity, logs = scores.select(self._find_limits(rows, some, scores.total))
+            binding = row + rows.start
             yield Predicted(binding, entity, self.to_probabilities(binding, entity, logs))
 
     def look_up(self, entity: int) -> Floats:
         """The probability of one entity given each binding, (bindings,); 1 if facts state it."""
-        found = np.zeros(len(self.bindings))
-        for rows in self._split(0, len(found)):
-            found[rows] = self._score(rows).look_up(entity)
+        for rows in self._split(0, len(self.bindings)):
+            self._score(rows)
         binding, stated = self.stated
-        found[binding[stated == entity]] = 1
+        others = np.setdiff1d(np.arange(len(self.bindings)), binding[stated == entity])
+        found = np.ones(len(self.bindings))
+        found[others] = self.look_up_pairs(others, np.full_like(others, entity))
         return found
 
     @torch.no_grad()
     def look_up_pairs(self, binding: Integers, entity: Integers) -> Floats:
-        """The probabilities of pairs whose entities facts do not state, after `find_likely`."""
+        """The probabilities of pairs whose entities facts do not state, once those were scored."""
         used, place = np.unique(binding, return_inverse=True)
         vectors = self.vectors[torch.from_numpy(used).to(self.vectors.device)]
         comparison = self.predictor.compare(vectors, self.curve.temperature)
@@ -105,12 +108,35 @@ class Predictions:
         return (slice(one, min(one + height, last)) for one in range(first, last, height))
 
     def _score(self, rows: slice, least: Floats | None = None) -> Scores:
-        """Score the entities that have at least some probability, or all of them."""
+        """Score entities for a range of bindings, and keep the log-sums.
+
+        With the least probability of each binding, what is less likely may be left out.
+        """
+        comparison = self.predictor.compare(self.vectors[rows], self.curve.temperature)
+        binding, entity = self.stated
+        first, last = np.searchsorted(binding, (rows.start, rows.stop))
+        stated = binding[first:last] - rows.start, entity[first:last]
+        small = are_small(comparison, self.predictor, self.curve.temperature)
+        columns: EntityColumns = AllEntities(comparison)
         if self.index is not None:
-            return IndexedScores(self, rows, self.index)
-        if least is not None and self.predictor.can_score_roughly:
-            return RoughScores(self, rows, least)
-        return Scores(self, rows)
+            columns = self._look(self.index, comparison.queries, rows)
+        elif least is not None and small and self.predictor.entities.are_rough_quick:
+            find_limit = partial(self._find_limits, rows, least)
+            columns = RoughColumns.choose(comparison, stated, self.predictor, find_limit)
+        scores = Scores(comparison.queries, columns, stated, self.predictor, small=small)
+        self.totals[rows] = scores.total.double().cpu().numpy()
+        return scores
+
+    def _look(self, index: EntityIndex, queries: Tensor, rows: slice) -> Look:
+        weight = torch.from_numpy(self.bindings.weight[rows]).to(queries)
+        memory = self.predictor.lend_memory(len(queries) * len(index))
+        return index.look(queries, weight, self.curve.temperature, memory)
+
+    def _find_limits(self, rows: slice, least: Floats, total: Tensor) -> Tensor:
+        """The least scores that give bindings at least some probability, given their log-sums."""
+        logs = self.curve.find_least_logs(least, self.shift[rows])
+        limit = total.double() + torch.from_numpy(logs).to(total.device)
+        return limit.masked_fill(self.vectors[rows][:, 0].isnan(), torch.inf)
 
     def to_probabilities(self, binding: Integers, entity: Integers, logs: Floats) -> Floats:
         """Turn logs of softmax values into probabilities."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -11,13 +10,13 @@ import torch
 from torch import Tensor
 
 from nqe.answering.bindings import Bindings
-from nqe.answering.entity_index import EntityIndex
+from nqe.answering.entity_vectors import EntityVectors
 from nqe.errors import NqeError
 from nqe.graph.arrays import Booleans, Integers
 from nqe.graph.fact_source import FactSource
 from nqe.graph.pattern import Kind, Patterns
 from nqe.graph.vocabulary import Names, Vocabulary
-from nqe.model.model import Comparison, EntityBlock, Model
+from nqe.model.model import Comparison, Model
 from nqe.query.plan import Op, Plan
 from nqe.query.step_table import StepTable
 
@@ -25,10 +24,6 @@ Floats = npt.NDArray[np.float32]
 
 _FAR, _FINE = 1e4, 1e4
 """Scores are compared up to this size, and as equal if they agree when multiplied by this."""
-ROUGH_FROM = 5_000
-"""With fewer entities, all scores are computed in full."""
-_INDEX_QUERIES = 2_048
-"""An index is built for this many queries."""
 
 
 class Predictor:
@@ -54,7 +49,16 @@ class Predictor:
         self._entity = _map_numbers(vocabulary.entities, graph.vocabulary.entities)
         self._relation = _map_numbers(vocabulary.relations, graph.vocabulary.relations)
         self._check_complete(vocabulary)
+        self.entities = EntityVectors(model, self._entity)
         self._memory = torch.empty(0)
+        self._divided: tuple[float, Tensor] | None = None
+
+    def with_graph(self, graph: FactSource) -> Predictor:
+        """The same model over other facts; what depends on the entities alone is shared."""
+        other = Predictor(self.model, graph, self.max_bindings)
+        if np.array_equal(self._entity, other._entity):
+            other.entities = self.entities
+        return other
 
     def _check_complete(self, vocabulary: Vocabulary) -> None:
         """Refuse a graph that lacks names that the model was trained on."""
@@ -148,7 +152,7 @@ class Predictor:
         """The numbers of `order_all` for some pairs of a pattern and an entity, (pairs,)."""
         vectors = self.encode(StepTable.of_patterns(patterns)).nan_to_num()
         listed, column = np.unique(entity, return_inverse=True)
-        some = self._block[torch.from_numpy(listed).to(self.device)]
+        some = self.entities.block[torch.from_numpy(listed).to(self.device)]
         with torch.no_grad():
             scores = self.model.score(vectors, some)[torch.from_numpy(pattern), column]
         return self._order(scores, self.graph.vocabulary.entities.id_order[entity])
@@ -159,33 +163,16 @@ class Predictor:
         order: Integers = id_order - places * self.entity_count
         return order
 
-    @cached_property
-    def index(self) -> EntityIndex:
-        """An index of the entities, built on first use for queries with random anchors."""
-        table = StepTable.of_patterns(self._draw_patterns())
-        with torch.no_grad():
-            return EntityIndex.build(self._block, self.model.prepare(self.encode(table)))
-
-    def _draw_patterns(self) -> Patterns:
-        """Patterns of random relations and entities that the model has seen."""
-        rng = np.random.default_rng(0)
-        entity = rng.choice(np.flatnonzero(self._entity >= 0), _INDEX_QUERIES)
-        asked = np.arange(_INDEX_QUERIES) % 2
-        filler = np.full((_INDEX_QUERIES, 2), -1)
-        filler[np.arange(_INDEX_QUERIES), 1 - asked] = entity
-        return Patterns.without_sets(
-            relation=rng.choice(np.flatnonzero(self._relation >= 0), _INDEX_QUERIES),
-            closed=np.zeros(_INDEX_QUERIES, dtype=np.int64),
-            asked=asked,
-            first_slot=np.arange(0, 2 * _INDEX_QUERIES + 1, 2),
-            attribute=np.full(2 * _INDEX_QUERIES, -1),
-            filler=filler.ravel(),
-        )
-
     def compare(self, vectors: Tensor, temperature: float) -> Comparison:
         """Prepare vectors for a comparison with all entities, with divided scores."""
         queries = self.model.prepare(vectors.nan_to_num()) / temperature
-        return Comparison(queries, self._block.vectors, self._block.bias / temperature)
+        return Comparison(queries, self.entities.block.vectors, self._divide_bias(temperature))
+
+    def _divide_bias(self, temperature: float) -> Tensor:
+        """The bias of all entities for divided scores, which most calls have in common."""
+        if self._divided is None or self._divided[0] != temperature:
+            self._divided = temperature, self.entities.block.bias / temperature
+        return self._divided[1]
 
     def score(self, vectors: Tensor, columns: slice = slice(None)) -> Tensor:
         """Score a range of the graph's entities, (vectors, entities).
@@ -193,40 +180,13 @@ class Predictor:
         The score of an entity that the model has not seen is -∞.
         """
         with torch.no_grad():
-            return self.model.score(vectors.nan_to_num(), self._block[columns])
+            return self.model.score(vectors.nan_to_num(), self.entities.block[columns])
 
     def lend_memory(self, size: int) -> Tensor:
         """Lend memory for scores, whose contents are lost when it is lent again."""
         if len(self._memory) < size:
-            self._memory = self._block.bias.new_empty(size)
+            self._memory = self.entities.block.bias.new_empty(size)
         return self._memory[:size]
-
-    @property
-    def can_score_roughly(self) -> bool:
-        """Whether the processor scores many entities faster with half the precision."""
-        is_quick = getattr(torch.cpu, "_is_avx512_bf16_supported", bool)
-        return self.device.type == "cpu" and self.entity_count >= ROUGH_FROM and is_quick()
-
-    @cached_property
-    def rough_vectors(self) -> Tensor:
-        """The vectors of entities with half the precision."""
-        return self._block.vectors.bfloat16()
-
-    @cached_property
-    def longest_vector(self) -> float:
-        """The length of the longest vector of an entity."""
-        return float(self._block.vectors.norm(dim=1).max())
-
-    @cached_property
-    def _block(self) -> EntityBlock:
-        """The entity embeddings in the order of the graph's numbers."""
-        with torch.no_grad():
-            own = self.model.entity_block()
-            if np.array_equal(self._entity, np.arange(self.model.entity_count)):
-                return own
-            numbers = torch.from_numpy(self._entity).to(self.device)
-            bias = own.bias[numbers].masked_fill(numbers < 0, -torch.inf)
-            return EntityBlock(own.vectors[numbers], bias)
 
 
 def _map_numbers(own: Names, others: Names) -> Integers:
