@@ -242,12 +242,24 @@ def answer(answerer: Any, texts: Sequence[str], mode: str) -> object:
     return outcomes
 
 
+def starting(folder: Path) -> Seconds:
+    """One question by the command: to a run, and to a graph; and PyTorch alone, for comparison."""
+    question = texts_in(folder)[0]
+    torch = [sys.executable, "-c", "import torch"]
+    return {
+        "ask a run one question by the command": run_command("ask", folder / RUN, question),
+        "ask a graph one question by the command": run_command("ask", folder / GRAPH, question),
+        "start Python and import torch": timed(lambda: subprocess.run(torch, check=True))[0],
+    }
+
+
 SCENARIOS: dict[str, Callable[[Path], Seconds]] = {
     "graph": graph,
     "exact": exact,
     "sampling": sampling,
     "training": training,
     "answering": answering,
+    "starting": starting,
 }
 
 

@@ -26,7 +26,7 @@ class FuzzyTable(nn.Module):
 
     def __init__(self, count: int, width: int, steepness: float) -> None:
         super().__init__()
-        self.weights = nn.Parameter(torch.randn(count, width) * _SPREAD)
+        self.weights = nn.Parameter(_new_weights(count, width))
         self.steepness = steepness
 
     def forward(self, rows: Tensor | slice | None = None, centre: float = 0.0) -> Tensor:
@@ -55,6 +55,14 @@ class FuzzyTable(nn.Module):
 
     def __len__(self) -> int:
         return len(self.weights)
+
+
+def _new_weights(count: int, width: int) -> Tensor:
+    """Random weights; on the device "meta", where tensors have no values, only their shape."""
+    weights = torch.empty(count, width)
+    if weights.is_meta:
+        return weights  # normal_ would load torch's compiler, which takes a second
+    return weights.normal_().mul_(_SPREAD)
 
 
 class _Fuzzy(torch.autograd.Function):

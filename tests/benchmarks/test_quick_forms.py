@@ -12,6 +12,7 @@ import pytest
 pytestmark = [pytest.mark.long, pytest.mark.xdist_group("benchmarks")]
 
 LIBRARIES = {
+    "answering_process.py",
     "cache.py",
     "compare_versions.py",
     "folder_edits.py",
@@ -35,6 +36,7 @@ COMMANDS = {
     "bench_sampling.py": [],
     "bench_training.py": [],
     "case_study.py": [],
+    "compare_answering.py": [],
     "hostile.py": [],
     "hybrid_quality.py": ["--count", "2"],
     "many_entities.py": [],

@@ -12,8 +12,10 @@ from typing import Any
 import pytest
 import typer
 from helpers import COMMAND, nqe, well
+from small_runs import write_run
 
 from nqe.cli.app import app
+from nqe.demo import demo_dataset
 from nqe.version import VERSION
 
 
@@ -115,17 +117,41 @@ def test_completion_completes_a_command(tmp_path: Path) -> None:
 )
 def test_looking_at_graphs_never_imports_torch(tmp_path: Path, command: list[str]) -> None:
     (tmp_path / "f").write_text("a,r,b\n")
+    imported = list_imports(command, tmp_path)
+    assert "nqe.cli.app" in imported
+    assert not {name for name in imported if name.partition(".")[0] == "torch"}
+
+
+def test_asking_a_run_does_not_import_the_compiler_of_torch(tmp_path: Path) -> None:
+    write_run(tmp_path / "run", demo_dataset(), seed=0)
+    imported = list_imports(["ask", "run", "?x: borders(?x, Japan)"], tmp_path)
+    assert {"torch", "nqe.answering.hybrid"} <= imported
+    assert not {"torch._dynamo", "sympy"} & imported
+
+
+def list_imports(command: list[str], folder: Path) -> set[str]:
+    """The modules that a command imports."""
     done = subprocess.run(
         [sys.executable, "-X", "importtime", "-m", "nqe", *command],
         capture_output=True,
-        cwd=tmp_path,
+        cwd=folder,
         check=True,
     )
-    imported = {
+    return {
         line.rpartition("|")[2].strip() for line in done.stderr.decode().splitlines() if "|" in line
     }
-    assert "nqe.cli.app" in imported
-    assert not {name for name in imported if name.partition(".")[0] == "torch"}
+
+
+def test_a_command_leaves_its_objects_to_the_system_when_it_ends() -> None:
+    script = (
+        "import atexit, gc, sys\n"
+        "from nqe.cli import main\n"
+        "sys.argv = ['nqe', '--version']\n"
+        "atexit.register(lambda: print(gc.get_freeze_count() > 0))\n"
+        "main()"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True)
+    assert done.stdout.decode().splitlines()[-1] == "True"
 
 
 def test_importing_the_package_imports_nothing_heavy() -> None:
