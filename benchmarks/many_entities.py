@@ -18,7 +18,8 @@ from machine import arguments, benchmark_data, describe, markdown_table, peak_me
 
 from nqe.answering import Answerer, Answers, HybridOptions
 from nqe.answering.entity_index import Look
-from nqe.answering.predictions import COLUMNS, Predictions
+from nqe.answering.entity_scores import COLUMNS
+from nqe.answering.predictions import Predictions
 from nqe.graph import Dataset, Graph
 from nqe.graph.fact_columns import Facts
 from nqe.graph.ragged import offsets

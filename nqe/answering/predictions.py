@@ -107,6 +107,7 @@ class Predictions:
         height = max(1, MAX_SCORES // max(width, 1))
         return (slice(one, min(one + height, last)) for one in range(first, last, height))
 
+    @torch.no_grad()
     def _score(self, rows: slice, least: Floats | None = None) -> Scores:
         """Score entities for a range of bindings, and keep the log-sums.
 
