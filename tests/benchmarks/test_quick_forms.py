@@ -39,6 +39,7 @@ COMMANDS = {
     "compare_answering.py": [],
     "hostile.py": [],
     "hybrid_quality.py": ["--count", "2"],
+    "hybrid_trials.py": ["--count", "2"],
     "many_entities.py": [],
     "one_hop_quality.py": ["main"],
     "query2box.py": ["--count", "2"],
