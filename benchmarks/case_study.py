@@ -22,7 +22,7 @@ from nqe.sampling import QueryTable
 from nqe.sampling.storage import load_queries
 
 SHAPE = "2cp"
-CHOSEN = 21
+CHOSEN = 41
 """The number of the question in what `--find` lists."""
 MOST_ANSWERS = 8
 FIGURES = ROOT / "docs" / "figures"

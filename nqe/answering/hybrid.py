@@ -50,9 +50,9 @@ class HybridOptions:
     """The number of bindings per projection that the model is asked about."""
     join: str = "noisy-or"
     """How the probabilities of all ways to an entity are joined: noisy-or, or max."""
-    asked: float = 1e-3
+    asked: float = 1e-2
     """The model is not asked about bindings that are less likely."""
-    least: float = 1e-4
+    least: float = 1e-3
     """A way that is less likely counts as impossible, unless it decides a rank; see
     `faint_members`."""
     search: str = "auto"

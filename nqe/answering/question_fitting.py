@@ -29,7 +29,7 @@ Floats = npt.NDArray[np.float64]
 
 QUESTIONS, LEAST_QUESTIONS = 250, 8
 """At most and at least this many questions of each shape are drawn."""
-FACTS_PER_QUESTION = 80
+FACTS_PER_QUESTION = 24
 """The number of facts of the split for which one question of each shape is drawn."""
 LEAST = 5e-3
 """Predictions that are less likely take no part in the fit."""

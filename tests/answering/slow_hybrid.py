@@ -30,7 +30,7 @@ DISJOIN = {
     "godel": max,
     "lukasiewicz": lambda one, other: min(1.0, one + other),
 }
-ASKED = 1e-3
+ASKED = 1e-2
 """The model is not asked about bindings that are less likely."""
 LIKELY = 0.01
 """Where the other inputs of a conjunction are this likely, the last may be less than the least."""
@@ -49,7 +49,7 @@ class SlowHybrid:
         logic: str,
         join: str,
         beam: int | None = None,
-        least: float = 1e-4,
+        least: float = 1e-3,
     ) -> None:
         self.plan, self.model, self.graph, self.calibration = plan, model, graph, calibration
         self.conjoin, self.disjoin, self.join = CONJOIN[logic], DISJOIN[logic], JOIN[join]
