@@ -7,8 +7,7 @@ made of:
 
     z' = z + Σ part · (slope · z + bend · max(z, 0) + height)
 
-The slopes stay positive, so that the order of the answers stays as it is. A one-hop question has
-none of the parts, so that its probabilities stay as they are.
+The slopes stay positive, so that the order of the answers stays as it is.
 """
 
 from __future__ import annotations
@@ -29,7 +28,8 @@ from nqe.query.step_table import StepTable
 Floats = npt.NDArray[np.float64]
 
 PARTS = (
-    *("hops", "more_hops", "several", "and", "inner_and", "or", "inner_or", "not", "inner_not"),
+    *("question", "hops", "more_hops", "several", "more_several"),
+    *("and", "inner_and", "or", "inner_or", "not", "inner_not"),
     *("stated", "expected"),
 )
 """What a question may be made of; see `measure_parts`."""
@@ -57,7 +57,7 @@ class QuestionCurve:
 
     def calibrate(self, target: FuzzySet, parts: Floats) -> FuzzySet:
         """Calibrate the answers of a question made of some parts; what is certain stays so."""
-        if not parts.any():
+        if self == UNMOVED:
             return target
         slope = max(1 + float(parts @ self.slopes), MIN_SLOPE)
         bend = max(float(parts @ self.bends), MIN_SLOPE - slope)
@@ -84,27 +84,31 @@ UNMOVED = QuestionCurve()
 def measure_parts(table: StepTable, targets: Sequence[FuzzySet]) -> Floats:
     """Measure what each plan of a table is made of, (plans, parts).
 
-    The parts are: whether the longest way has two projections, and how many more; whether a
-    projection takes several variables; whether there is an and, an or and a not, each at the top
-    and below a projection; the log of the number of certain answers, and of how many others are
-    expected. A plan of a single projection has none.
+    The parts are: that it is a question; whether the longest way has two projections, and how
+    many more; whether a projection takes two variables, and how many more; whether there is an
+    and, an or and a not, each at the top and below a projection; the log of the number of certain
+    answers, and of how many others are expected. A plan of a single projection has the first alone.
     """
     hops = _count_hops(table)[table.targets]
-    takes_several = table.children.lengths - _count_any(table) > 1
+    taken = np.where(table.op == Op.PROJECTION, table.children.lengths - _count_any(table), 0)
+    most = np.zeros(len(table), dtype=np.int64)
+    np.maximum.at(most, table.plan_of_step, taken)
     below = table.has_above(table.op == Op.PROJECTION)
     connectives = [table.op == op for op in (Op.AND, Op.OR, Op.NOT)]
     known = [int((one.values == 1).sum()) for one in targets]
     expected = [float(one.values[one.values < 1].sum()) for one in targets]
     columns = [
+        np.ones(len(table)),
         hops >= 2,
         np.maximum(hops - 2, 0),
-        _has(table, (table.op == Op.PROJECTION) & takes_several),
+        most >= 2,
+        np.maximum(most - 2, 0),
         *(_has(table, one & way) for one in connectives for way in (~below, below)),
         np.log1p(known) / _LOGS,
         np.log1p(expected) / _LOGS,
     ]
     parts = np.stack(columns, axis=1).astype(np.float64)
-    parts[~parts[:, :-2].any(axis=1)] = 0
+    parts[~parts[:, 1:-2].any(axis=1), 1:] = 0
     return parts
 
 

@@ -27,13 +27,13 @@ from nqe.settings import SamplingSettings
 
 Floats = npt.NDArray[np.float64]
 
-QUESTIONS, LEAST_QUESTIONS = 250, 8
+QUESTIONS, LEAST_QUESTIONS = 600, 8
 """At most and at least this many questions of each shape are drawn."""
-FACTS_PER_QUESTION = 24
+FACTS_PER_QUESTION = 40
 """The number of facts of the split for which one question of each shape is drawn."""
-LEAST = 5e-3
+LEAST = 0.02
 """Predictions that are less likely take no part in the fit."""
-WEIGHT = 2.0
+WEIGHT = 1.0
 """The predictions of a shape together count as this many times its questions."""
 BATCH = 64
 

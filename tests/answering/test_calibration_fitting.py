@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from answering_cases import countries, country_model
-from hypothesis import given
+from answering_cases import countries, country_model, plans_of_shape
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import nqe
@@ -30,7 +30,7 @@ from nqe.answering.calibration_storage import CALIBRATION_FILE
 from nqe.answering.fuzzy_set import FuzzySet
 from nqe.answering.neural import NeuralEngine
 from nqe.answering.probability import MAX_PREDICTED
-from nqe.answering.question_curve import PARTS, QuestionCurve
+from nqe.answering.question_curve import PARTS, UNMOVED, QuestionCurve, measure_parts
 from nqe.answering.question_fitting import Questions, draw_questions
 from nqe.demo import demo_dataset
 from nqe.errors import NqeError
@@ -40,6 +40,7 @@ from nqe.model import EmbeddingRunner, Model, load, save_pretrained
 from nqe.model.checkpoint import Card
 from nqe.query import execute
 from nqe.query.shapes import SHAPES
+from nqe.query.step_table import StepTable
 from nqe.sampling.one_hop import make_link_queries
 from nqe.sampling.query_table import QueryTable
 from nqe.settings import build_run_settings
@@ -228,16 +229,44 @@ def test_the_curve_of_questions_keeps_the_order_and_what_is_certain(
     values: list[float], data: st.DataObject
 ) -> None:
     numbers = st.floats(-3, 3)
-    columns = [data.draw(st.lists(numbers, min_size=11, max_size=11)) for _ in range(3)]
+    columns = [
+        data.draw(st.lists(numbers, min_size=len(PARTS), max_size=len(PARTS))) for _ in range(3)
+    ]
     curve = QuestionCurve(*(tuple(column) for column in columns))
-    parts = np.array(data.draw(st.lists(st.floats(0, 1), min_size=11, max_size=11)))
+    parts = np.array(data.draw(st.lists(st.floats(0, 1), min_size=len(PARTS), max_size=len(PARTS))))
     before = FuzzySet(np.arange(len(values) + 1), np.array([*values, 1.0]))
     after = curve.calibrate(before, parts)
     assert after.values[-1] == 1
     assert all(0 < one <= MAX_PREDICTED for one in after.values[:-1])
     order = np.argsort(before.values, kind="stable")
     assert np.all(np.diff(after.values[order]) >= 0)
-    assert curve.calibrate(before, np.zeros(len(PARTS))) is before
+    assert UNMOVED.calibrate(before, parts) is before
+
+
+@pytest.mark.parametrize(
+    ("shape", "parts"),
+    [
+        ("1p", {}),
+        ("2p", {"hops": 1}),
+        ("3p", {"hops": 1, "more_hops": 1}),
+        ("2i", {"and": 1}),
+        ("2u", {"or": 1}),
+        ("up", {"hops": 1, "inner_or": 1}),
+        ("pi", {"hops": 1, "and": 1}),
+        ("2in", {"and": 1, "not": 1}),
+        ("inp", {"hops": 1, "inner_and": 1, "inner_not": 1}),
+        ("2cp", {"hops": 1, "several": 1}),
+        ("3cp", {"hops": 1, "several": 1, "more_several": 1}),
+    ],
+)
+@given(data=st.data())
+@settings(max_examples=3)
+def test_a_question_is_made_of_what_its_shape_says(
+    shape: str, parts: dict[str, float], data: st.DataObject
+) -> None:
+    table = StepTable.of([data.draw(plans_of_shape(shape))])
+    found = dict(zip(PARTS, measure_parts(table, [FuzzySet(*np.zeros((2, 0)))])[0], strict=True))
+    assert {name: part for name, part in found.items() if part} == {"question": 1, **parts}
 
 
 def test_calibrating_a_run_writes_into_its_checkpoint(run: Path, demo: Dataset) -> None:
