@@ -38,7 +38,7 @@ COMMANDS = {
     "case_study.py": [],
     "compare_answering.py": [],
     "hostile.py": [],
-    "hybrid_quality.py": ["--count", "2"],
+    "hybrid_quality.py": ["--count", "2", "--questions", "2"],
     "hybrid_trials.py": ["--count", "2"],
     "many_entities.py": [],
     "one_hop_quality.py": ["main"],
