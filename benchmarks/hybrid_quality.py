@@ -316,8 +316,8 @@ def page(shared: Shared, table: QueryTable, questions: QueryTable, *, quick: boo
             "## Calibration: fitted on the validation split, measured on the test split\n",
             f"{len(questions):,} test queries, half of them with an anchor swapped; train and "
             "valid known; all predictions over 0.05. `one-hop` is with the curves of single "
-            f"projections alone. Of the hard answers, {shares[0]} get 0.5 or more with those, and {shares[1]} "
-            "in full.\n",
+            f"projections alone. Of the hard answers, {shares[0]} get 0.5 or more with those, and "
+            f"{shares[1]} in full.\n",
             markdown_table(
                 ("shape", "predictions", "error, one-hop", "error", "Brier score", "base rate's"),
                 calibration_rows(before, after),

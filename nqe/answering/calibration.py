@@ -2,7 +2,7 @@
 
 A softmax ranks the entities, but it adds up to 1 whether a query has a hundred answers or none.
 A calibration estimates the probability that an entity is an answer. For an entity that the known
-facts do not state, with a softmax over all entities that they do not state:
+facts do not state, with a softmax over all entities:
 
     logit p = bend(logit softmax(score / temperature)) + cardinality · log n
               + stated · log(1 + answers stated) + nothing [no answer is stated]

@@ -46,7 +46,7 @@ TOP, MIDDLE = 20, 1_000
 """Each query contributes its entities up to the first of these ranks, and some up to the second."""
 DRAWN = 20
 """The number of entities drawn between these ranks, and of those drawn from all after them."""
-TEMPERATURES = (0.7, 1.0, 1.4)
+TEMPERATURES = (0.7, 1.0, 1.4, 2.0)
 MAX_SCORES, MAX_QUERIES = 2**24, 256
 """At most this many scores, of at most this many queries, exist at once."""
 KNOTS = (-9.0, -6.0, -3.0, 0.0)
@@ -271,8 +271,7 @@ def _sample_entities(
 ) -> _Drawn:
     """Draw entities of some queries: all answers, the best others, and some of the rest."""
     queries, count = scores.shape
-    scores = mask_stated(scores, stated)
-    order = scores.argsort(1, descending=True).numpy()
+    order = mask_stated(scores, stated).argsort(1, descending=True).numpy()
     bounds = [0, min(TOP, count), min(MIDDLE, count), count]
     ranks, weights = [np.tile(np.arange(bounds[1]), (queries, 1))], [np.ones(bounds[1])]
     for low, high in pairwise(bounds[1:]):

@@ -74,7 +74,7 @@ class AllEntities:
 class Scores:
     """The scores of entities for some queries, in blocks of columns.
 
-    `stated` has pairs of a row and an entity that is left out.
+    `stated` has pairs of a row and an entity that is not selected, but counts in the log-sum.
     """
 
     @torch.no_grad()
@@ -98,8 +98,8 @@ class Scores:
             block = memory[count * part.start : count * part.stop].view(count, -1)
             some = columns.read(part)
             torch.addmm(some.bias, queries, some.vectors.T, out=block)
-            fill(block, row, place, part, -torch.inf)
             total.add(block, out=scratch[: block.numel()].view_as(block))
+            _leave_out(block, row, place, part)
             self.blocks.append(block)
         lowest = torch.finfo(queries.dtype).min
         self.total = torch.logaddexp(total.total, columns.rest).clamp_min(lowest)  # (queries,)
@@ -150,9 +150,9 @@ def split_columns(count: int) -> list[slice]:
     return [slice(start, min(start + COLUMNS, count)) for start in range(0, count, COLUMNS)]
 
 
-def fill(block: Tensor, row: Integers, column: Integers, part: slice, value: float) -> None:
-    """Fill some places of a block, which has a part of all columns."""
+def _leave_out(block: Tensor, row: Integers, column: Integers, part: slice) -> None:
+    """Set some scores of a block, which has a part of all columns, to -∞."""
     inside = (column >= part.start) & (column < part.stop)
     if inside.any():
         place = torch.from_numpy(column[inside] - part.start)
-        block[torch.from_numpy(row[inside]), place] = value
+        block[torch.from_numpy(row[inside]), place] = -torch.inf

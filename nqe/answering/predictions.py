@@ -123,7 +123,7 @@ class Predictions:
             columns = self._look(self.index, comparison.queries, rows)
         elif least is not None and small and self.predictor.entities.are_rough_quick:
             find_limit = partial(self._find_limits, rows, least)
-            columns = RoughColumns.choose(comparison, stated, self.predictor, find_limit)
+            columns = RoughColumns.choose(comparison, self.predictor, find_limit)
         scores = Scores(comparison.queries, columns, stated, self.predictor, small=small)
         self.totals[rows] = scores.total.double().cpu().numpy()
         return scores

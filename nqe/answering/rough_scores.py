@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from nqe.answering.entity_scores import COLUMNS, fill, split_columns
+from nqe.answering.entity_scores import COLUMNS, split_columns
 from nqe.answering.predictor import Predictor
 from nqe.graph.arrays import Integers
 from nqe.model.model import Comparison, EntityBlock
@@ -35,7 +35,6 @@ class RoughColumns:
     def choose(
         cls,
         comparison: Comparison,
-        stated: tuple[Integers, Integers],
         predictor: Predictor,
         find_limit: Callable[[Tensor], Tensor],
     ) -> RoughColumns:
@@ -43,11 +42,10 @@ class RoughColumns:
 
         `find_limit` gives the least score of each query that matters, given its log-sum.
         """
-        blocks = _compute_exponentials(comparison, stated, predictor)
+        blocks = _compute_exponentials(comparison, predictor)
         sums = [block.sum(1, dtype=torch.float32) for block in blocks]
         total = torch.stack(sums).sum(0)
-        # Where everything is stated, nothing matters.
-        scale = (MARGIN - find_limit(total.log())).exp().masked_fill(total == 0, 0.0)
+        scale = (MARGIN - find_limit(total.log())).exp()
         chosen, rest = [], torch.zeros_like(total)
         for number, (block, whole) in enumerate(zip(blocks, sums, strict=True)):
             reached = (block * scale.bfloat16()[:, None]).amax(0) >= 1
@@ -79,16 +77,13 @@ class RoughColumns:
         return entities
 
 
-def _compute_exponentials(
-    comparison: Comparison, stated: tuple[Integers, Integers], predictor: Predictor
-) -> list[Tensor]:
-    """The exponentials of rough scores in blocks, 0 for what is stated."""
+def _compute_exponentials(comparison: Comparison, predictor: Predictor) -> list[Tensor]:
+    """The exponentials of rough scores in blocks."""
     queries, bias = comparison.queries.bfloat16(), comparison.bias.bfloat16()
     count, vectors, blocks = len(queries), predictor.entities.rough, []
     memory = predictor.lend_memory((count * len(bias) + 1) // 2).view(torch.bfloat16)
     for part in split_columns(len(bias)):
         block = memory[count * part.start : count * part.stop].view(count, -1)
         torch.addmm(bias[part], queries, vectors[part].T, out=block)
-        fill(block.exp_(), *stated, part, 0.0)
-        blocks.append(block)
+        blocks.append(block.exp_())
     return blocks

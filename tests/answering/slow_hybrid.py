@@ -213,8 +213,7 @@ class SlowHybrid:
         curve, rows = self.calibration.curve(self.graph), []
         for row, bound in zip(scores / curve.temperature, bindings, strict=True):
             stated = [one for one in self.entities if self._stated(step, bound, one)]
-            row[stated] = -torch.inf
-            logs = row.log_softmax(0) if len(stated) < len(row) else row
+            logs = row.log_softmax(0)
             relation, asked = np.array([step.relation]), np.array([step.asked])
             shift = curve.compute_shift(relation, asked, np.array([len(stated)]))
             elsewhere = np.array([not self._stood(step, one) for one in self.entities])

@@ -21,7 +21,6 @@ from nqe.model.model import Comparison, EntityBlock
 from nqe.query import Plan
 
 seeds = st.integers(0, 99)
-NOTHING = np.zeros(0, dtype=np.int64)
 
 
 class StandIn:
@@ -43,17 +42,13 @@ def small_blocks() -> Iterator[None]:
         yield
 
 
-def choose(
-    seed: int, stated: tuple[np.ndarray, np.ndarray] = (NOTHING, NOTHING)
-) -> tuple[RoughColumns, torch.Tensor]:
+def choose(seed: int) -> tuple[RoughColumns, torch.Tensor]:
     """Choose entities with at least a tenth of the mean chance, and score all of them."""
     generator = torch.Generator().manual_seed(seed)
     queries, vectors = (torch.randn(n, 16, generator=generator) for n in (4, 200))
     comparison = Comparison(queries, vectors, torch.randn(200, generator=generator))
-    scores = comparison.scores()
-    scores[stated] = -torch.inf
-    chosen = RoughColumns.choose(comparison, stated, StandIn(vectors), find_limit)  # type: ignore[arg-type]
-    return chosen, scores
+    chosen = RoughColumns.choose(comparison, StandIn(vectors), find_limit)  # type: ignore[arg-type]
+    return chosen, comparison.scores()
 
 
 def find_limit(total: torch.Tensor) -> torch.Tensor:
@@ -75,14 +70,6 @@ def test_rough_scores_say_what_all_others_add_up_to(seed: int) -> None:
     chosen, scores = choose(seed)
     scores[:, chosen.entities] = -torch.inf
     torch.testing.assert_close(chosen.rest, scores.logsumexp(1), atol=0.05, rtol=0)
-
-
-def test_a_query_of_which_everything_is_stated_chooses_nothing() -> None:
-    stated = np.zeros(200, dtype=np.int64), np.arange(200)
-    chosen, scores = choose(0, stated)
-    others = (scores[1:] >= find_limit(scores[1:].logsumexp(1))[:, None]).any(0).nonzero()[:, 0]
-    assert set(others.tolist()) <= set(chosen.entities.tolist())
-    assert chosen.rest[0] == -torch.inf
 
 
 def test_columns_are_the_chosen_entities() -> None:
