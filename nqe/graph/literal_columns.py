@@ -81,8 +81,15 @@ def name_units(
     """Write the labels of units into the labels of numbers: `5 metre` in place of `5 Q11573`."""
     for number in literals.find(Number.kind).tolist():
         literal = _parse(ids[number])
-        if isinstance(literal, Number) and literal.unit and literal.unit in descriptions:
+        if not isinstance(literal, Number) or labels[number] != literal.shown:
+            continue
+        if literal.unit and literal.unit in descriptions:
             labels[number] = literal.show_in(descriptions[literal.unit].label or literal.unit)
+
+
+def is_shown_form(name: str, label: str | None) -> bool:
+    """Whether a label is nothing but what an id is shown as that is written for a literal."""
+    return label is not None and is_literal_id(name) and _parse(name).shown == label
 
 
 def _parse(name: str) -> Literal:

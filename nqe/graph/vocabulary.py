@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nqe.errors import AmbiguousName, NqeError, UnknownName
-from nqe.graph.literal_columns import LiteralColumns, list_labels, name_units
+from nqe.graph.literal_columns import LiteralColumns, is_shown_form, list_labels, name_units
 from nqe.graph.literals import list_readings
 from nqe.graph.spelling import find_nearest_words
 
@@ -78,9 +78,11 @@ class Names:
         labels, texts, aliases = list(self.labels), list(self.descriptions), dict(self.aliases)
         for name in descriptions.keys() & self._numbers.keys():
             number = self._numbers[name]
-            earlier = Description(labels[number], texts[number], aliases.get(number, ()))
+            own = labels[number]
+            label = None if self.literals and is_shown_form(name, own) else own
+            earlier = Description(label, texts[number], aliases.get(number, ()))
             merged = earlier.merge(descriptions[name])
-            labels[number], texts[number] = merged.label, merged.description
+            labels[number], texts[number] = merged.label or own, merged.description
             if merged.aliases:
                 aliases[number] = merged.aliases
         if self.literals:

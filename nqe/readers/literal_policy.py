@@ -61,15 +61,13 @@ class LiteralPolicy:
     def describe(self, dataset: Dataset) -> str | None:
         """A sentence about the literals of what was read; None if there were none."""
         if self.statements or self.qualifiers:
+            places = {"statement": self.statements, "qualifier": self.qualifiers}
             left_out = (
-                f"{place} for {_list_counts(counts)}"
-                for place, counts in (
-                    ("statements", self.statements),
-                    ("qualifiers", self.qualifiers),
-                )
+                f"{_count(counts.total(), place)} ({_list_counts(counts)})"
+                for place, counts in places.items()
                 if counts
             )
-            return f"literals left out: {'; '.join(left_out)}"
+            return f"literals left out: {', '.join(left_out)}"
         literals = dataset.vocabulary.entities.literals
         done = "in bands" if self.name == "bands" else "kept"
         return f"literals {done}: {_list_counts(literals.count())}" if literals else None
@@ -103,5 +101,8 @@ def _may_have_literals(fact: Fact) -> bool:
 
 
 def _list_counts(counts: Mapping[str, int]) -> str:
-    named = ((count, kind) for kind, count in sorted(counts.items()) if count)
-    return ", ".join(f"{count:,} {kind}{'s' * (count > 1)}" for count, kind in named)
+    return ", ".join(_count(count, kind) for kind, count in sorted(counts.items()) if count)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from nqe.errors import InputError
-from nqe.graph.literals import is_literal_id, parse_id
+from nqe.graph.literal_columns import is_shown_form
 from nqe.graph.vocabulary import Names, Vocabulary
 from nqe.text_format import ALIAS_SEPARATOR, LABELS_FILE
 
@@ -32,9 +32,8 @@ def _list_lines(names: Names) -> Iterator[str]:
 
 def _find_label(names: Names, number: int) -> str:
     """The label of a name; empty if it has none but what reading the id of a literal gives."""
-    label, name = names.labels[number] or "", names.ids[number]
-    literal = parse_id(name) if names.literals and is_literal_id(name) else None
-    return "" if literal and literal.shown == label else label
+    label = names.labels[number] or ""
+    return "" if names.literals and is_shown_form(names.ids[number], label) else label
 
 
 def _check_cell(text: str, owner: str) -> None:

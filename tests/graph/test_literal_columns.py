@@ -140,3 +140,13 @@ def test_literals_that_do_not_fit_the_entities_are_noticed(
     sign_again(tmp_path / "graph")
     with pytest.raises(StorageError, match=told):
         Dataset.load(tmp_path / "graph")
+
+
+def test_a_label_of_ones_own_replaces_what_a_literal_is_shown_as() -> None:
+    about = {"1903^^time": Description("the year of the prize", None, ("nineteen three",))}
+    named = DATASET.describe(about).describe({"1903^^time": Description("1903 CE")})
+    names = named.vocabulary.entities
+    assert names.name(number("1903^^time")) == "the year of the prize"
+    assert names.aliases[number("1903^^time")] == ("nineteen three", "1903 CE")
+    kept = DATASET.describe({"1903^^time": Description(None, "a year")}).vocabulary.entities
+    assert kept.full_name(number("1903^^time")) == "1903 (1903^^time), a year"

@@ -43,7 +43,7 @@ def test_statements_and_qualifiers_with_literals_are_left_out(file: Path) -> Non
     assert list(dataset.graph) == [Fact("Curie", "award", "Nobel", (("with", "Pierre"),))]
     assert dataset.vocabulary.entities.literals is None
     assert policy.describe(dataset) == (
-        "literals left out: statements for 1 number, 1 text, 1 time; qualifiers for 1 time"
+        "literals left out: 3 statements (1 number, 1 text, 1 time), 1 qualifier (1 time)"
     )
 
 
@@ -83,7 +83,7 @@ def test_a_literal_that_is_not_in_its_form_is_a_bad_line(tmp_path: Path) -> None
     path = tmp_path / "facts.txt"
     path.write_text("Curie,born,1867-11-7^^time\n")
     for policy in (None, "keep", "bands"):
-        with pytest.raises(InputError, match="facts.txt:1: .*is written like a value"):
+        with pytest.raises(InputError, match=r"facts\.txt:1: .*is written like a value"):
             read(path, literals=policy)
 
 
