@@ -42,17 +42,14 @@ class LiteralColumns:
         return cls(kind, np.full(entity_count, np.nan), np.full(entity_count, np.nan))
 
     @classmethod
-    def of(cls, ids: Sequence[str]) -> LiteralColumns | None:
-        """The columns of some ids; None if no id is that of a literal."""
-        found = [number for number, name in enumerate(ids) if is_literal_id(name)]
-        if not found:
-            return None
-        columns = cls.empty(len(ids))
-        for number in found:
-            literal = _parse(ids[number])
+    def of(cls, literals: Mapping[int, Literal], entity_count: int) -> LiteralColumns:
+        """The columns of literals by the numbers of their entities."""
+        columns = cls.empty(entity_count)
+        for number, literal in literals.items():
             columns.kind[number] = KINDS.index(literal.kind)
-            if literal.bounds is not None:
-                columns.value[number], columns.until[number] = literal.bounds
+            bounds = literal.bounds
+            if bounds is not None:
+                columns.value[number], columns.until[number] = bounds
         return columns
 
     def find(self, kind: str) -> Integers:
@@ -64,12 +61,9 @@ class LiteralColumns:
         return {kind: len(self.find(kind)) for kind in KINDS}
 
 
-def list_labels(ids: Sequence[str], literals: LiteralColumns) -> list[str | None]:
-    """What to call each literal; None for other entities."""
-    labels: list[str | None] = [None] * len(ids)
-    for number in np.flatnonzero(literals.kind != NO_LITERAL).tolist():
-        labels[number] = _parse(ids[number]).shown or None
-    return labels
+def find_literals(ids: Sequence[str]) -> dict[int, Literal]:
+    """The literals among some ids, by their numbers."""
+    return {number: _parse(name) for number, name in enumerate(ids) if is_literal_id(name)}
 
 
 def name_units(

@@ -14,7 +14,12 @@ import numpy as np
 import numpy.typing as npt
 
 from nqe.errors import AmbiguousName, NqeError, UnknownName
-from nqe.graph.literal_columns import LiteralColumns, is_shown_form, list_labels, name_units
+from nqe.graph.literal_columns import (
+    LiteralColumns,
+    find_literals,
+    is_shown_form,
+    name_units,
+)
 from nqe.graph.literals import list_readings
 from nqe.graph.spelling import find_nearest_words
 
@@ -64,8 +69,13 @@ class Names:
     def of(cls, kind: str, ids: Sequence[str]) -> Names:
         """Names that have ids and nothing else; those of literals have a label as well."""
         none: list[str | None] = [None] * len(ids)
-        literals = LiteralColumns.of(ids) if kind == ENTITY else None
-        return cls(kind, ids, list_labels(ids, literals) if literals else none, none, {}, literals)
+        literals = find_literals(ids) if kind == ENTITY else {}
+        if not literals:
+            return cls(kind, ids, none, none, {})
+        labels = list(none)
+        for number, literal in literals.items():
+            labels[number] = literal.shown or None
+        return cls(kind, ids, labels, none, {}, LiteralColumns.of(literals, len(ids)))
 
     def __len__(self) -> int:
         return len(self.ids)

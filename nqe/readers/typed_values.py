@@ -45,12 +45,12 @@ def read_value(
     `language` for texts.
     """
     written = lexical.strip() if type in _PARSERS else lexical
-    literal = _PARSERS.get(type, Text)(written)
-    if unit and literal.kind == "number":
-        literal = parse_number(written, unit)
-    if language and isinstance(literal, Text):
-        literal = Text(literal.text, language.lower())
-    return to_id(literal)
+    parse = _PARSERS.get(type, Text)
+    if parse is parse_number:
+        return to_id(parse_number(written, unit))
+    if parse is Text:
+        return to_id(Text(written, language.lower() if language else None))
+    return to_id(parse(written))
 
 
 def read_cell(value: Any) -> str:
