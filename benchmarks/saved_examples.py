@@ -35,6 +35,7 @@ from nqe.training.optimizer import Optimizer
 from nqe.training.run_folder import RunFolder
 
 ENTITIES, FACTS = 23, 40
+LITERALS = ("1903-06^^time", "12.5 kg^^number", "some text^^text@en")
 QUESTIONS = (
     "?x: r0(?x, e1)",
     "?x: r1(e2, ?x; q: e3)",
@@ -97,8 +98,14 @@ def make_dataset(number: int) -> Dataset:
 
 
 def _make_fact(n: int, step: int) -> Fact:
-    pairs = (("q", f"e{(n * step + 2) % ENTITIES}"), ("p", f"e{n % 3}"))[: n % 3]
-    return Fact(f"e{n % ENTITIES}", f"r{n % 4}", f"e{(n * step + 1) % ENTITIES}", pairs)
+    pairs = (("q", _name_entity(n * step + 2)), ("p", f"e{n % 3}"))[: n % 3]
+    return Fact(_name_entity(n), f"r{n % 4}", _name_entity(n * step + 1), pairs)
+
+
+def _name_entity(n: int) -> str:
+    """The id of an entity; the last three are literals."""
+    number = n % ENTITIES
+    return LITERALS[ENTITIES - number - 1] if number >= ENTITIES - len(LITERALS) else f"e{number}"
 
 
 def make_settings(seed: int) -> RunSettings:
@@ -203,7 +210,9 @@ def describe_dataset(dataset: Dataset) -> object:
         for one in (dataset.vocabulary.entities, dataset.vocabulary.relations)
     ]
     splits = {name: list(dataset.split(name)) for name in dataset.splits}
-    return names, splits, dataset.fingerprint
+    literals = dataset.vocabulary.entities.literals
+    columns = literals and (literals.kind.tobytes(), literals.value.tobytes())
+    return names, columns, splits, dataset.fingerprint
 
 
 def digest_tensors(tensors: Mapping[str, torch.Tensor]) -> str:

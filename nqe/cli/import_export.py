@@ -43,6 +43,10 @@ def import_(
     limit: Annotated[
         int | None, typer.Option("--limit", min=1, help="Read this many facts from each file.")
     ] = None,
+    literals: Annotated[
+        str | None,
+        typer.Option("--literals", help="Times, numbers and texts: skip, keep or bands."),
+    ] = None,
     skip_bad: Annotated[
         bool, typer.Option("--skip-bad", help="Skip bad lines; keep them in bad_lines.tsv.")
     ] = False,
@@ -59,8 +63,9 @@ def import_(
     """
     from nqe.cli.progress import ProgressBar
     from nqe.graph.storage import check_output
-    from nqe.readers import BadLines, Columns, read
+    from nqe.readers import BadLines, Columns, LiteralPolicy, read
 
+    policy = LiteralPolicy(literals) if literals else None
     check_output(Path(output))
     bad = BadLines(skip=skip_bad)
     with ProgressBar("facts") as progress:
@@ -70,11 +75,14 @@ def import_(
             labels=labels,
             limit=limit,
             columns=Columns(subject, relation, object),
+            literals=policy,
             bad=bad,
             progress=progress,
         )
     dataset.save(output, bad.to_tsv() if bad.count else None)
     _note_bad_lines(bad, output)
+    if told := (policy or LiteralPolicy()).describe(dataset):
+        printing.note(told)
     sizes = ", ".join(f"{name} {len(facts):,}" for name, facts in dataset.splits.items())
     names = dataset.vocabulary
     printing.say(

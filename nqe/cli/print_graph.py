@@ -55,6 +55,7 @@ def _list_totals(numbers: Statistics) -> list[tuple[str, int | float | str]]:
         ("qualifiers", numbers.qualifiers),
         ("entities", numbers.entities),
         ("  labelled", numbers.labelled_entities),
+        *((f"  {kind}s", count) for kind, count in numbers.literals.items() if count),
         ("relations", numbers.relations),
         ("  labelled", numbers.labelled_relations),
         ("mean slots per entity", round(numbers.degrees.mean, 2)),

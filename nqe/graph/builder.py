@@ -10,8 +10,9 @@ from nqe.errors import InputError
 from nqe.graph.arrays import Integers
 from nqe.graph.fact import Fact
 from nqe.graph.fact_columns import Facts
+from nqe.graph.literals import MARK, parse_id
 from nqe.graph.ragged import offsets
-from nqe.graph.vocabulary import Names, Vocabulary
+from nqe.graph.vocabulary import ENTITY, Names, Vocabulary
 
 
 class Numbering(dict[str, int]):
@@ -48,6 +49,8 @@ def check_id(name: str, kind: str) -> None:
         raise InputError(
             f"{kind} id {name!r} has a line break, a control character or outer spaces; rename it"
         )
+    if kind == ENTITY and MARK in name:
+        parse_id(name)  # refuses what looks like a literal and is none
 
 
 def _is_text(name: str) -> bool:
@@ -93,7 +96,7 @@ class DatasetBuilder:
     """Collects the facts of several splits over one vocabulary."""
 
     def __init__(self) -> None:
-        self._entity, self._relation = Numbering("entity"), Numbering("relation")
+        self._entity, self._relation = Numbering(ENTITY), Numbering("relation")
         self._splits: dict[str, FactCollector] = {}
 
     def split(self, name: str) -> FactCollector:

@@ -54,6 +54,8 @@ class Statistics:
     relations: int
     labelled_entities: int
     labelled_relations: int
+    literals: dict[str, int]
+    """How many entities are times, numbers and texts; empty if none is."""
     with_qualifiers: int
     qualifiers: int
     splits: tuple[SplitStatistics, ...]
@@ -74,6 +76,7 @@ def compute_statistics(dataset: Dataset, top: int = 10) -> Statistics:
         relations=len(names.relations),
         labelled_entities=sum(label is not None for label in names.entities.labels),
         labelled_relations=sum(label is not None for label in names.relations.labels),
+        literals=names.entities.literals.count() if names.entities.literals else {},
         with_qualifiers=int((facts.qualifier_count > 0).sum()),
         qualifiers=len(facts.value),
         splits=tuple(_count_split(name, columns) for name, columns in dataset.splits.items()),

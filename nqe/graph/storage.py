@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from textwrap import shorten
 from typing import Any, NamedTuple
@@ -16,11 +17,13 @@ from nqe.folders import FolderKind, OpenFolder
 from nqe.graph.arrays import Integers
 from nqe.graph.fact_columns import Facts
 from nqe.graph.fingerprint import compute_fingerprint
+from nqe.graph.literal_storage import LITERAL_SCHEMA, from_table, to_table
 from nqe.graph.ragged import offsets
 from nqe.graph.splits import SPLITS, check_splits
-from nqe.graph.vocabulary import Names, Vocabulary
+from nqe.graph.vocabulary import ENTITY, Names, Vocabulary
 
 _ENTITIES, _RELATIONS = "entities.parquet", "relations.parquet"
+_LITERALS = "literals.parquet"
 BAD_LINES = "bad_lines.tsv"
 """The file of an imported graph that lists the lines that were skipped."""
 _BEFORE_DIGESTS = 1
@@ -30,7 +33,7 @@ KIND = FolderKind(
     "graph folder",
     "nqe import",
     "import the graph again",
-    (_ENTITIES, _RELATIONS, *(f"{split}.parquet" for split in SPLITS), BAD_LINES),
+    (_ENTITIES, _RELATIONS, _LITERALS, *(f"{split}.parquet" for split in SPLITS), BAD_LINES),
     {"fingerprint": (str,), "entities": (int,), "relations": (int,), "splits": (dict,)},
     older_versions=(_BEFORE_DIGESTS,),
 )
@@ -74,6 +77,9 @@ def save(
     with KIND.create(folder, _make_manifest(vocabulary, splits, fingerprint)) as temporary:
         for file, names in ((_ENTITIES, vocabulary.entities), (_RELATIONS, vocabulary.relations)):
             _write_table(_names_table(names), temporary / file, "snappy")
+        if vocabulary.entities.literals:
+            table = to_table(vocabulary.entities.literals)
+            _write_table(table, temporary / _LITERALS, "snappy")
         for split, facts in splits.items():
             _write_table(_facts_table(facts), temporary / f"{split}.parquet", "zstd")
         if bad_lines is not None:
@@ -88,7 +94,10 @@ def load(folder: Path) -> SavedGraph:
 def load_opened(folder: OpenFolder) -> SavedGraph:
     """Read an opened folder, and compare its content with its manifest."""
     try:
-        entities = _read_names("entity", folder.read_bytes(_ENTITIES))
+        entities = _read_names(ENTITY, folder.read_bytes(_ENTITIES))
+        if folder.has(_LITERALS):
+            table = _read_table(folder.read_bytes(_LITERALS), LITERAL_SCHEMA)
+            entities = replace(entities, literals=from_table(table, entities.ids))
         relations = _read_names("relation", folder.read_bytes(_RELATIONS))
         splits = {
             name: _read_facts(folder.read_bytes(f"{name}.parquet"))

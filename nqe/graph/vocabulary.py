@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, islice
 from operator import le
@@ -14,7 +14,16 @@ import numpy as np
 import numpy.typing as npt
 
 from nqe.errors import AmbiguousName, NqeError, UnknownName
+from nqe.graph.literal_columns import (
+    LiteralColumns,
+    find_literals,
+    is_shown_form,
+    name_units,
+)
+from nqe.graph.literals import list_readings
 from nqe.graph.spelling import find_nearest_words
+
+ENTITY = "entity"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +62,20 @@ class Names:
     labels: Sequence[str | None]
     descriptions: Sequence[str | None]
     aliases: Mapping[int, tuple[str, ...]]
+    literals: LiteralColumns | None = field(default=None, compare=False)
+    """Which entities are times, numbers and texts, with their values; None if there are none."""
 
     @classmethod
     def of(cls, kind: str, ids: Sequence[str]) -> Names:
-        """Names that have ids and nothing else."""
+        """Names that have ids and nothing else; those of literals have a label as well."""
         none: list[str | None] = [None] * len(ids)
-        return cls(kind, ids, none, none, {})
+        literals = find_literals(ids) if kind == ENTITY else {}
+        if not literals:
+            return cls(kind, ids, none, none, {})
+        labels = list(none)
+        for number, literal in literals.items():
+            labels[number] = literal.shown or None
+        return cls(kind, ids, labels, none, {}, LiteralColumns.of(literals, len(ids)))
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -71,11 +88,15 @@ class Names:
         labels, texts, aliases = list(self.labels), list(self.descriptions), dict(self.aliases)
         for name in descriptions.keys() & self._numbers.keys():
             number = self._numbers[name]
-            earlier = Description(labels[number], texts[number], aliases.get(number, ()))
+            own = labels[number]
+            label = None if self.literals and is_shown_form(name, own) else own
+            earlier = Description(label, texts[number], aliases.get(number, ()))
             merged = earlier.merge(descriptions[name])
-            labels[number], texts[number] = merged.label, merged.description
+            labels[number], texts[number] = merged.label or own, merged.description
             if merged.aliases:
                 aliases[number] = merged.aliases
+        if self.literals:
+            name_units(self.ids, self.literals, descriptions, labels)
         ordered = dict(sorted(aliases.items()))
         return replace(self, labels=labels, descriptions=texts, aliases=ordered)
 
@@ -111,7 +132,7 @@ class Names:
         number = self._numbers.get(text)
         if number is not None:
             return number
-        found = self._find_label(text)
+        found = list(dict.fromkeys((*self._find_label(text), *self._find_values(text))))
         if len(found) == 1:
             return found[0]
         if found:
@@ -137,7 +158,7 @@ class Names:
         folded = text.replace("_", " ").casefold()
         ways: tuple[tuple[str, Iterable[int]], ...] = (
             ("id", () if number is None else (number,)),
-            ("label", self._find_label(text)),
+            ("label", chain(self._find_label(text), self._find_values(text))),
             ("prefix", self._find_prefix(folded)),
             ("part", self._find_part(folded)),
             ("spelling", self._find_spelling(text, limit)),
@@ -190,6 +211,11 @@ class Names:
             if found:
                 return found
         return []
+
+    def _find_values(self, text: str) -> list[int]:
+        """The literals that a text may stand for; one such as 1903-06-01 is no label."""
+        readings = list_readings(text) if self.literals else ()
+        return [self._numbers[name] for name in readings if name in self._numbers]
 
     @cached_property
     def _sorted(self) -> list[tuple[str, int]]:

@@ -2,6 +2,7 @@
 
 from nqe.readers.bad_lines import BadLines
 from nqe.readers.formats import FORMATS
+from nqe.readers.literal_policy import LiteralPolicy
 from nqe.readers.read_dataset import read, read_labels
 from nqe.readers.records import BadLine, DescribedId, Record, Records
 from nqe.readers.table import Columns
@@ -12,6 +13,7 @@ __all__ = [
     "BadLines",
     "Columns",
     "DescribedId",
+    "LiteralPolicy",
     "Record",
     "Records",
     "read",

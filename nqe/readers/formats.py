@@ -15,12 +15,15 @@ Reader = Callable[[Source], Records]
 FORMATS = ("statements", "nary", "table")
 
 
-def choose_reader(name: str, columns: table.Columns) -> Reader:
-    """The reader of a format; `columns` are the main columns of tables."""
+def choose_reader(name: str, columns: table.Columns, *, typed: bool = False) -> Reader:
+    """The reader of a format; `columns` are the main columns of tables.
+
+    If `typed`, the numbers and dates of formats that know such types are literals.
+    """
     readers: dict[str, Reader] = {
         "statements": statements.read,
-        "nary": nary_facts.read,
-        "table": partial(table.read, columns=columns),
+        "nary": partial(nary_facts.read, typed=typed),
+        "table": partial(table.read, columns=columns, typed=typed),
     }
     if name not in readers:
         raise InputError(f"unknown format '{name}'; choose one of {', '.join(FORMATS)}")

@@ -24,6 +24,7 @@ from nqe.errors import InputError
 from nqe.graph.fact import Fact, Qualifier
 from nqe.readers.records import Records
 from nqe.readers.source import Source
+from nqe.readers.typed_values import read_value
 from nqe.text_format import MAIN_COLUMNS
 
 HEAD_MARK, TAIL_MARK = "_h", "_t"
@@ -32,11 +33,21 @@ MAIN_ROLES = {part: part for part in MAIN_COLUMNS} | {"predicate": "relation"}
 ARITY_KEY = "N"
 
 
-def read(source: Source) -> Records:
-    """One fact per line; all lines are JSON if the first one is."""
+class NumberText(str):
+    """A number of JSON as it is written."""
+
+    __slots__ = ()
+
+
+def read(source: Source, *, typed: bool = False) -> Records:
+    """One fact per line; all lines are JSON if the first one is.
+
+    If `typed`, the numbers in JSON are literals, except as subjects; otherwise plain ids.
+    """
     first = source.head_lines()[:1]
     is_json = bool(first) and first[0].lstrip().startswith("{")
-    return source.parse_lines(parse_json if is_json else _parse_columns)
+    of_json = _parse_typed_json if typed else parse_json
+    return source.parse_lines(of_json if is_json else _parse_columns)
 
 
 def _parse_columns(line: str) -> Fact:
@@ -52,11 +63,28 @@ def _parse_columns(line: str) -> Fact:
     return Fact(entities[0], relation, entities[1], rest)
 
 
-def parse_json(line: str) -> Fact:
+def _parse_typed_json(line: str) -> Fact:
+    fact = parse_json(line, typed=True)
+    pairs = tuple((role, _read_number(value)) for role, value in fact.qualifiers)
+    return Fact(fact.subject, fact.relation, _read_number(fact.object), pairs)
+
+
+def _read_number(text: str) -> str:
+    return read_value(text, "number") if isinstance(text, NumberText) else text
+
+
+# How the json module reads numbers, by whether they are typed.
+NUMBERS: dict[bool, dict[str, Any]] = {
+    False: {"parse_int": str},
+    True: {"parse_int": NumberText, "parse_float": NumberText},
+}
+
+
+def parse_json(line: str, *, typed: bool = False) -> Fact:
     """The fact that a JSON object of roles and values states."""
     try:
         # Whole numbers stay as they are written, as Python converts only those below 4,300 digits.
-        roles = json.loads(line, object_pairs_hook=_refuse_repeated_roles, parse_int=str)
+        roles = json.loads(line, object_pairs_hook=_refuse_repeated_roles, **NUMBERS[typed])
     except (ValueError, RecursionError) as error:
         raise InputError(f"not JSON ({error}); write one object per line") from error
     if not isinstance(roles, dict):
@@ -79,7 +107,7 @@ def _list_texts(role: str, value: Any) -> list[str]:
     values = value if isinstance(value, list) else [value]
     if not all(map(_is_text_or_number, values)):
         raise InputError(f"role '{role}' holds {value!r:.60}; give texts, numbers or lists of them")
-    texts = [str(one).strip() for one in values]
+    texts = [one if isinstance(one, NumberText) else str(one).strip() for one in values]
     if "" in texts:
         raise InputError(f"role '{role}' has an empty value; fill it or drop the role")
     return texts

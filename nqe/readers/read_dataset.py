@@ -17,6 +17,7 @@ from nqe.progress import NoProgress, Progress
 from nqe.readers import labels as labels_file
 from nqe.readers.bad_lines import BadLines
 from nqe.readers.formats import choose_reader, detect_format
+from nqe.readers.literal_policy import LiteralPolicy
 from nqe.readers.record_collector import RecordCollector
 from nqe.readers.source import Source
 from nqe.readers.table import Columns
@@ -33,6 +34,8 @@ class ReadOptions:
     format: str | None
     columns: Columns
     limit: int | None
+    typed: bool
+    """Whether the numbers and dates of formats that know such types are literals."""
 
 
 def read(
@@ -42,27 +45,31 @@ def read(
     labels: str | Path | None = None,
     limit: int | None = None,
     columns: Columns | None = None,
+    literals: LiteralPolicy | str | None = None,
     bad: BadLines | None = None,
     progress: Progress | None = None,
 ) -> Dataset:
     """Read files, or a folder with train, valid and test, or a saved graph folder.
 
     Without `format`, each file's format is detected from its content. `limit` is the number of
-    facts to read from each file. `bad` says what to do with bad lines (by default, stop at the
+    facts to read from each file. `literals` says what to do with times, numbers and texts: skip,
+    keep or bands; without it they are kept, but numbers and dates in Parquet and JSON, which may
+    be ids, are read as plain ids. `bad` says what to do with bad lines (by default, stop at the
     first one), and `progress` receives how far reading is.
     """
     names = [str(source) for source in ([sources] if isinstance(sources, str | Path) else sources)]
     for name in names:
         _check_path(name)
-    collector = RecordCollector(bad or BadLines())
+    policy = literals if isinstance(literals, LiteralPolicy) else LiteralPolicy(literals or "keep")
+    collector = RecordCollector(bad or BadLines(), literals=policy)
     if limit is not None and limit < 1:
         raise InputError(f"a limit of {limit} facts; read 1 or more")
     saved = [name for name in names if is_saved(Path(name))]
     if saved:
-        _check_alone(saved[0], names, format, limit)
+        _check_alone(saved[0], names, format, limit, literals)
         dataset = Dataset.load(saved[0])
     else:
-        options = ReadOptions(format, columns or Columns(), limit)
+        options = ReadOptions(format, columns or Columns(), limit, literals is not None)
         _read_files(names, options, collector, progress or NoProgress())
         dataset = Dataset(*collector.builder.finish())
     beside = [] if saved else _find_labels(names)
@@ -95,14 +102,18 @@ def _check_path(name: str) -> None:
         raise InputError(f"{name!r:.100}: cannot be read ({reason}); check the path") from error
 
 
-def _check_alone(name: str, names: Sequence[str], format: str | None, limit: int | None) -> None:
+def _check_alone(
+    name: str, names: Sequence[str], format: str | None, limit: int | None, literals: object
+) -> None:
     """Refuse options and sources that cannot be combined with a saved graph."""
     if len(names) > 1:
         raise InputError(
             f"{name}: a saved graph cannot be joined with others; export it and import its files"
         )
-    if format is not None or limit is not None:
-        raise InputError(f"{name}: a saved graph is read as it is; leave out --format and --limit")
+    if format is not None or limit is not None or literals is not None:
+        raise InputError(
+            f"{name}: a saved graph is read as it is; leave out --format, --limit and --literals"
+        )
 
 
 def _read_files(
@@ -123,10 +134,15 @@ def _read_file(
     with Source(name) as source:
         progress.start(Path(name).name, source.size)
         format = options.format or detect_format(source, options.columns)
-        records = choose_reader(format, options.columns)(source)
+        records = choose_reader(format, options.columns, typed=options.typed)(source)
         count = collector.collect(source, records, split, options.limit, progress)
     if not count and collector.bad.count > bad_before:
         raise InputError(f"{name}: only bad lines; run without --skip-bad to see the first of them")
+    if not count and collector.literals.statements:
+        raise InputError(
+            f"{name}: every statement is about a literal, which --literals skip leaves out; "
+            "give --literals keep or bands"
+        )
     if not count:
         raise InputError(f"{name}: empty; there is nothing to import")
 

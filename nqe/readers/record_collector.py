@@ -11,6 +11,7 @@ from nqe.graph.fact import Fact
 from nqe.graph.vocabulary import Description
 from nqe.progress import NoProgress, Progress
 from nqe.readers.bad_lines import BadLines
+from nqe.readers.literal_policy import LiteralPolicy
 from nqe.readers.records import BadLine, DescribedId, Records
 from nqe.readers.source import Source
 
@@ -25,6 +26,7 @@ class RecordCollector:
     bad: BadLines
     builder: DatasetBuilder = field(default_factory=DatasetBuilder)
     descriptions: dict[str, Description] = field(default_factory=dict)
+    literals: LiteralPolicy = field(default_factory=LiteralPolicy)
 
     def collect(
         self,
@@ -39,12 +41,15 @@ class RecordCollector:
         Reading stops after `limit` facts.
         """
         progress, count = progress or NoProgress(), 0
-        add = self.builder.split(split).add
+        add, change = self.builder.split(split).add, self.literals.apply
         for number, record in records:
             match record:
                 case Fact():
                     try:
-                        add(record)
+                        fact = change(record) if change else record
+                        if fact is None:
+                            continue
+                        add(fact)
                     except InputError as error:  # an id in it is refused
                         bad = BadLine(str(error), str(record))
                         self.bad.report(source.name, number, bad)

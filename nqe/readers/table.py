@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, time, timedelta
 from itertools import chain, islice
@@ -21,12 +21,14 @@ from nqe.errors import InputError
 from nqe.graph.fact import Fact
 from nqe.readers.records import BadLine, Record, Records
 from nqe.readers.source import Source
+from nqe.readers.typed_values import read_cell
 from nqe.text_format import MAIN_COLUMNS, SEPARATOR_NAMES, split_cells
 
 # No text has a control character after these letters, so an id may begin with them.
 PARQUET_MAGIC = re.compile(rb"PAR1[\x00-\x1f]")
 
 Pairs = list[tuple[str, Any]]
+Write = Callable[[Any], str]
 
 # Values that become texts, besides those in lists.
 PLAIN_TYPES = (str, Number, date, time, timedelta, UUID)
@@ -122,10 +124,13 @@ class Layout:
         return _make_fact([row[place] for place in self.main], pairs)
 
 
-def _make_fact(main: Sequence[Any], pairs: Pairs) -> Fact:
-    """The fact of a row's main cells and its other filled cells by attribute."""
-    texts = [_list_texts(cell) for cell in main]
-    qualifiers = tuple((name, text) for name, cell in pairs for text in _list_texts(cell))
+def _make_fact(main: Sequence[Any], pairs: Pairs, write: Write = str) -> Fact:
+    """The fact of a row's main cells and its other filled cells by attribute.
+
+    `write` makes the ids of objects and of values.
+    """
+    texts = [*map(_list_texts, main[:2]), _list_texts(main[2], write)]
+    qualifiers = tuple((name, text) for name, cell in pairs for text in _list_texts(cell, write))
     if any(len(values) != 1 for values in texts):
         raise InputError(
             "subject, relation and object need one value each; fill them or drop the row"
@@ -133,11 +138,15 @@ def _make_fact(main: Sequence[Any], pairs: Pairs) -> Fact:
     return Fact(texts[0][0], texts[1][0], texts[2][0], qualifiers)
 
 
-def read(source: Source, columns: Columns | None = None) -> Records:
-    """One fact per row below the header."""
+def read(source: Source, columns: Columns | None = None, *, typed: bool = False) -> Records:
+    """One fact per row below the header.
+
+    If `typed`, the numbers and dates of a Parquet file are literals, except in the first two
+    columns of the main triple; otherwise they are plain ids.
+    """
     columns = columns or Columns()
     if PARQUET_MAGIC.match(source.head):
-        return _read_parquet(source, columns)
+        return _read_parquet(source, columns, read_cell if typed else str)
     return _read_text(source, columns)
 
 
@@ -159,14 +168,14 @@ def _split_header(line: str, separator: str, source: Source) -> list[str]:
         raise InputError(f"{source.name}:1: {error}") from error
 
 
-def _read_parquet(source: Source, columns: Columns) -> Records:
+def _read_parquet(source: Source, columns: Columns, write: Write) -> Records:
     """One fact per row, with the row's number in place of a line's."""
     try:
         with _open_parquet(source.open_seekable()) as file:
             layout = Layout.of(file.schema_arrow.names, columns, source.name)
             batches = (_list_rows(batch, layout) for batch in file.iter_batches(use_threads=False))
             for number, row in enumerate(chain.from_iterable(batches), start=1):
-                yield number, _parse_parquet_row(row)
+                yield number, _parse_parquet_row(row, write)
     except ARROW_ERRORS as error:
         raise InputError(f"{source.name}: damaged Parquet ({error}); get the file again") from error
 
@@ -182,9 +191,9 @@ def _open_parquet(content: str | io.BytesIO) -> parquet.ParquetFile:
     return parquet.ParquetFile(content, read_dictionary=texts)
 
 
-def _parse_parquet_row(row: tuple[tuple[Any, ...], Pairs]) -> Record:
+def _parse_parquet_row(row: tuple[tuple[Any, ...], Pairs], write: Write) -> Record:
     try:
-        return _make_fact(*row)
+        return _make_fact(*row, write)
     except InputError as error:
         return BadLine(str(error), str(row))
 
@@ -229,7 +238,7 @@ def _convert_cell(cell: Any) -> Any:
         return UnreadableCell(f"{cell.type} that cannot be read ({error!s:.200})")
 
 
-def _list_texts(cell: Any) -> list[str]:
+def _list_texts(cell: Any, write: Write = str) -> list[str]:
     """The values of a cell as texts: several if it is a list, none if it is empty."""
     if type(cell) is str:  # nearly all of them
         return [text] if (text := cell.strip()) else []
@@ -238,7 +247,7 @@ def _list_texts(cell: Any) -> list[str]:
     values = [one for one in (cell if isinstance(cell, list) else [cell]) if not _is_missing(one)]
     if not all(isinstance(value, PLAIN_TYPES) for value in values):
         raise InputError(f"a cell holds {cell!r:.60}; give texts, numbers or lists of them")
-    texts = (str(value).strip() for value in values)
+    texts = (write(value).strip() for value in values)
     return [text for text in texts if text]
 
 

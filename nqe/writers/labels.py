@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from nqe.errors import InputError
+from nqe.graph.literal_columns import is_shown_form
 from nqe.graph.vocabulary import Names, Vocabulary
 from nqe.text_format import ALIAS_SEPARATOR, LABELS_FILE
 
@@ -17,7 +18,7 @@ def list_lines(vocabulary: Vocabulary) -> Iterator[str]:
 
 def _list_lines(names: Names) -> Iterator[str]:
     for number, name in enumerate(names.ids):
-        label, description = names.labels[number] or "", names.descriptions[number] or ""
+        label, description = _find_label(names, number), names.descriptions[number] or ""
         aliases = names.aliases.get(number, ())
         joined = ALIAS_SEPARATOR.join(alias for alias in aliases if ALIAS_SEPARATOR not in alias)
         alone = [alias for alias in aliases if ALIAS_SEPARATOR in alias]
@@ -27,6 +28,12 @@ def _list_lines(names: Names) -> Iterator[str]:
             yield "\t".join((name, label, description, joined)).rstrip("\t") + "\n"
         # A second line for an id adds an alias, which there may contain any character but a tab.
         yield from (f"{name}\t{alias}\n" for alias in alone)
+
+
+def _find_label(names: Names, number: int) -> str:
+    """The label of a name; empty if it has none but what reading the id of a literal gives."""
+    label = names.labels[number] or ""
+    return "" if names.literals and is_shown_form(names.ids[number], label) else label
 
 
 def _check_cell(text: str, owner: str) -> None:

@@ -72,3 +72,17 @@ def test_what_is_exported_through_a_pipe_is_imported_as_the_same_graph(place: Pa
 def test_export_takes_the_splits_that_are_named(place: Path) -> None:
     out = well(nqe("export", "g.graph", "-o", "-", "--facts", "valid,test", cwd=place))
     assert out == "c,s,a\nd,s,a,q,b\n"
+
+
+def test_import_counts_literals_and_leaves_them_out_if_asked(tmp_path: Path) -> None:
+    (tmp_path / "f.txt").write_text("a,born,1903-06-01^^time\na,knows,b,since,1920^^time\n")
+    run = nqe("import", "f.txt", "-o", "g.graph", cwd=tmp_path)
+    assert well(run).startswith("g.graph: train 2 facts; 4 entities")
+    assert "literals kept: 2 times" in run.err
+    assert "  times\t2" in well(nqe("stats", "g.graph", cwd=tmp_path))
+    run = nqe("import", "f.txt", "-o", "g.graph", "--literals", "skip", cwd=tmp_path)
+    assert well(run).startswith("g.graph: train 1 facts; 2 entities")
+    assert "literals left out: 1 statement (1 time), 1 qualifier (1 time)" in run.err
+    run = nqe("import", "f.txt", "-o", "g.graph", "--literals", "all", cwd=tmp_path)
+    assert run.code == 2
+    assert "unknown policy for literals 'all'; choose one of skip, keep, bands" in run.err

@@ -169,7 +169,7 @@ def test_a_saved_graph_is_not_taken_for_tables_of_numbers(saved: Path, tmp_path:
     with pytest.raises(InputError, match="a cell holds"):
         read(saved / "train.parquet")
     for options in ({"limit": 1}, {"format": "table"}):
-        with pytest.raises(InputError, match="read as it is; leave out --format and --limit"):
+        with pytest.raises(InputError, match="read as it is; leave out --format, --limit and"):
             read(saved, **options)
 
 

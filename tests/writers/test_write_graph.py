@@ -12,6 +12,7 @@ from strategies import wild_datasets, wild_ids
 
 from nqe.errors import NqeError, StorageError
 from nqe.graph import Dataset, Description, Fact
+from nqe.graph.literals import Text, to_id
 from nqe.readers import read
 from nqe.writers import write
 
@@ -165,3 +166,16 @@ def test_control_characters_in_labels_are_written_and_read_back_exactly(tmp_path
     dataset = Dataset.of(FACTS).describe(labels)
     write(dataset, tmp_path / "out")
     assert read(tmp_path / "out") == dataset
+
+
+@pytest.mark.parametrize("format", ["statements", "csv", "tsv", "parquet"])
+def test_literals_are_read_again_as_literals(format: str, tmp_path: Path) -> None:
+    texts = [Text('two\nlines, "quoted"', "en"), Text(" \\ \t"), Text("")]
+    names = ["1903-06-01^^time", "0044 BCE^^time", "12.5 Q11573^^number", *map(to_id, texts)]
+    facts = [Fact("a", "r", name, (("q", name),)) for name in names]
+    dataset = Dataset.of({"train": facts}).describe({"Q11573": Description("metre")})
+    write(dataset, tmp_path / "out", format=format)
+    again = read(tmp_path / "out")
+    assert again == dataset
+    assert again.vocabulary.entities.labels == dataset.vocabulary.entities.labels
+    assert again.vocabulary.entities.literals is not None
