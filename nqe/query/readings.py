@@ -18,12 +18,13 @@ def describe_reading(names: Names, text: str) -> tuple[str, ...]:
     others = names.find_namesakes(text)
     if not others:
         return ()
+    meant = names.resolve(text)
     listed = [show_text(names.full_name(number)) for number in others[:_SHOWN]]
     more = [f"{len(others) - _SHOWN:,} more"] if len(others) > _SHOWN else []
-    meant = show_text(names.full_name(names.resolve(text)))
+    advice = "" if text == names.ids[meant] else "; use an id to be sure"
     return (
-        f"'{show_text(text)}' is read as {meant}; in another case it may mean "
-        f"{', or '.join([*listed, *more])}; use an id to be sure",
+        f"'{show_text(text)}' is read as {show_text(names.full_name(meant))}; "
+        f"in another case it may mean {', or '.join([*listed, *more])}{advice}",
     )
 
 

@@ -124,9 +124,7 @@ def test_a_name_with_spaces_goes_before_one_in_another_case() -> None:
         ("Manchester", []),
     ],
 )
-def test_namesakes_are_what_a_name_would_mean_in_another_case(
-    text: str, others: list[str]
-) -> None:
+def test_namesakes_are_what_a_name_would_mean_in_another_case(text: str, others: list[str]) -> None:
     described = {"airport": Description("Manchester", None, ("MAN",)), "city": MAN, "man": HUMAN}
     names = describe(described)
     assert [names.ids[number] for number in names.find_namesakes(text)] == others
