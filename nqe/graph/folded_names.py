@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import methodcaller
 
 import numpy as np
 
@@ -25,7 +26,9 @@ class FoldedNames:
 
     def __init__(self, names: Sequence[str]) -> None:
         self._names = names
-        hashes = np.fromiter((hash(fold(name)) for name in names), np.int64, len(names))
+        # `map` over methods of strings takes half the time of a loop that calls `fold`.
+        folded = map(str.casefold, map(methodcaller("replace", "_", " "), names))
+        hashes = np.fromiter(map(hash, folded), np.int64, len(names))
         self._order = np.argsort(hashes)
         self._hashes = hashes[self._order]
 

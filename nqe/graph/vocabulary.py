@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nqe.errors import AmbiguousName, NqeError, UnknownName
+from nqe.graph.arrays import Integers
 from nqe.graph.folded_names import FoldedNames, to_spaces
 from nqe.graph.spelling import find_nearest_words
 
@@ -201,13 +202,14 @@ class Names:
         return [text.replace("_", " ") for text, _ in pairs], [number for _, number in pairs]
 
     @cached_property
-    def _all_names(self) -> tuple[list[str], list[int]]:
+    def _all_names(self) -> tuple[list[str], Integers]:
         """All ids, then all labels, then all aliases; and the number of each."""
         labels = ((label, n) for n, label in enumerate(self.labels) if label)
         aliases = ((alias, n) for n, names in self.aliases.items() for alias in names)
         named = list(chain(labels, aliases))
-        numbers = [*range(len(self)), *(number for _, number in named)]
-        return [*self.ids, *(text for text, _ in named)], numbers
+        numbers = np.array([number for _, number in named], dtype=np.int64)
+        texts = [*self.ids, *(text for text, _ in named)]
+        return texts, np.concatenate([np.arange(len(self)), numbers])
 
     @cached_property
     def _folded(self) -> FoldedNames:
@@ -217,7 +219,8 @@ class Names:
         """The numbers of all that has this name in any case, each with its rank, best first."""
         texts, numbers = self._all_names
         places = self._folded.find(text)
-        return sorted((Rank.of(text, texts[i], i < len(self)), numbers[i]) for i in places)
+        ranks = [Rank.of(text, texts[place], place < len(self)) for place in places]
+        return sorted(zip(ranks, numbers[places].tolist(), strict=True))
 
     def _find_best(self, text: str) -> list[int]:
         """The numbers of what a text means: those of the best rank."""
