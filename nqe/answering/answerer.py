@@ -163,12 +163,10 @@ class Answerer:
         plan = bind(request.query, self.graph)
         if mode == EMBEDDING:
             self.neural.check_seen(plan)
-        return _Task(number, request, mode, plan, self._find_among(request))
-
-    def _find_among(self, request: Request) -> EntitySet | None:
         if request.among is None or isinstance(request.among, EntitySet):
-            return request.among
-        return execute(request.among, self.graph, max_bindings=self.max_bindings).sets[-1]
+            return _Task(number, request, mode, plan, request.among)
+        among = execute(request.among, self.graph, max_bindings=self.max_bindings)
+        return _Task(number, request, mode, plan, among.sets[-1], among.warnings)
 
     def _run(self, tasks: Sequence[_Task]) -> dict[int, Outcome]:
         """Run tasks together and return their outcomes by number."""
@@ -207,6 +205,7 @@ class Answerer:
             count=len(listed),
             stated_count=len(listed),
             steps=tuple(self._summarize_exact_steps(task, result)),
+            among_warnings=task.among_warnings,
             result=result,
         )
 
@@ -240,6 +239,7 @@ class Answerer:
             stated_count=task.count_stated(stated, self.graph.entity_count, counts[0]),
             likely_count=counts[1] if task.mode == HYBRID else None,
             steps=tuple(self._summarize_fuzzy_steps(request, result, sets)),
+            among_warnings=task.among_warnings,
             result=result,
         )
 
@@ -275,6 +275,7 @@ class _Task:
     mode: str
     plan: Plan
     among: EntitySet | None
+    among_warnings: tuple[str, ...] = ()
 
     def choose_kind(self, stated: EntitySet) -> EntitySet | None:
         """The entities to list: those of `among` that are stated or predicted, as requested."""

@@ -91,6 +91,8 @@ class Answers:
     probabilities."""
     steps: tuple[StepSummary, ...] = ()
     """Summaries of the steps, if the request asked for them."""
+    among_warnings: tuple[str, ...] = ()
+    """Notes about the query that restricts the answers, if the request has one."""
     result: Result = field(compare=False, repr=False, kw_only=True)
     """The exact set of each step over the known facts."""
 
@@ -133,8 +135,8 @@ class Answers:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Warnings about the query, such as a part that has no effect."""
-        return self.plan.warnings
+        """Notes about the query: how names were read, and what can have no effect or no answer."""
+        return (*self.result.warnings, *self.among_warnings)
 
     def to_json(self, *, proofs: bool = False) -> dict[str, Any]:
         """Return the answers as JSON data, optionally with a proof of each exact answer."""

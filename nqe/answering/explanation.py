@@ -22,6 +22,7 @@ from nqe.graph.vocabulary import Names
 from nqe.query.binder import Question
 from nqe.query.exact import execute
 from nqe.query.plan import Op, Plan
+from nqe.query.readings import describe_reading
 from nqe.query.reason import Reason, Support, show_probability
 from nqe.query.result import Result
 from nqe.query.step_text import describe_part, describe_step
@@ -88,7 +89,7 @@ class Explanation:
     unseen: tuple[str, ...]
     """Names of the query and of the entity that the model was not trained with."""
     warnings: tuple[str, ...] = ()
-    """Warnings about the query, such as a part that has no effect."""
+    """Notes about the query and the entity's name, such as a part that has no effect."""
 
     @property
     def weakest(self) -> Support | None:
@@ -144,6 +145,7 @@ class Explanation:
                 for removed in self.removed
             ],
             "unseen": list(self.unseen),
+            **({"warnings": list(self.warnings)} if self.warnings else {}),
         }
 
     def _lines(self) -> Iterator[str]:
@@ -192,15 +194,18 @@ def explain(
     which candidates are true.
     """
     graph = answerer.graph
+    names = graph.vocabulary.entities
     result = execute(query, graph, max_bindings=answerer.max_bindings)
     plan, run = result.plan, answerer.neural.run([result])
-    row, order, stated = run.targets[0], graph.vocabulary.entities.id_order, result.sets[-1]
+    row, order, stated = run.targets[0], names.id_order, result.sets[-1]
+    reading = describe_reading(names, entity) if isinstance(entity, str) else ()
     if entity is None:
         best = select_likeliest(row, 1, order=order, stated=stated)
         if not best:
-            raise NqeError("the query has no possible answer, so there is nothing to explain")
+            why = "".join(f"; {note}" for note in result.warnings)
+            raise NqeError(f"the query has no possible answer, so there is nothing to explain{why}")
         entity = best[0][0]
-    number = graph.vocabulary.entities.to_number(entity)
+    number = names.to_number(entity)
     views = _Views(result, run, truth, top)
     return Explanation(
         query=str(plan.query(graph.vocabulary)),
@@ -212,7 +217,7 @@ def explain(
         steps=tuple(views.view(n) for n, step in enumerate(plan.steps) if step.op in SHOWN),
         removed=tuple(removed for removed in views.find_removed() if removed.entities),
         unseen=_find_unseen(answerer, plan, number),
-        warnings=plan.warnings,
+        warnings=(*result.warnings, *reading),
     )
 
 

@@ -60,6 +60,8 @@ class StatementScore:
     slots: tuple[SlotScore, ...]
     unseen: tuple[str, ...] = ()
     """Names that the model was not trained with; if any, the probability means nothing."""
+    warnings: tuple[str, ...] = ()
+    """Notes about how names were read that would mean something else in another case."""
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON data."""
@@ -69,6 +71,7 @@ class StatementScore:
             "probability": self.probability,
             "slots": [slot.to_json() for slot in self.slots],
             **({"unseen": list(self.unseen)} if self.unseen else {}),
+            **({"warnings": list(self.warnings)} if self.warnings else {}),
         }
 
 
@@ -118,6 +121,7 @@ def score(
         combine_probabilities(slot.answer.probability for slot in slots),
         slots,
         tuple(dict.fromkeys(unseen)),
+        tuple(dict.fromkeys(note for plan in plans for note in plan.warnings)),
     )
 
 

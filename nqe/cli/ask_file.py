@@ -136,10 +136,11 @@ COLUMNS = {
     "listed": "int64",
     "stated_count": "int64",
     "likely_count": "int64",
+    "warnings": "string",
     "error": "string",
 }
 """The columns of a table of answers, with their types."""
-OF_QUERY = ("mode", "listed", "stated_count", "likely_count", "error")
+OF_QUERY = ("mode", "listed", "stated_count", "likely_count", "warnings", "error")
 """The columns that are the same in all rows of a query."""
 
 
@@ -187,6 +188,7 @@ def _write_parquet(path: Path) -> Iterator[Write]:
 def _answer_rows(number: int, row: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield one row per answer of a query; one without answers, or with an error, has one row."""
     head = {"query": number, "text": row["query"], **{key: row.get(key) for key in OF_QUERY}}
+    head["warnings"] = "; ".join(row.get("warnings", ())) or None
     answers = row.get("answers")
     if not answers:
         yield head

@@ -63,8 +63,7 @@ def explain(
     full = answerer.with_facts(ALL).graph if truth else None
     explanation = explain_answer(answerer, query, entity, top=top, truth=full)
     note_calibration(run, answerer)
-    for warning in explanation.warnings:
-        printing.note(f"nqe: note: {warning}")
+    printing.note_warnings(explanation.warnings)
     if as_json or form == JSON:
         printing.json_block(explanation.to_json())
     else:

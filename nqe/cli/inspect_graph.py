@@ -50,14 +50,17 @@ def show(
     """
     from nqe.cli.print_graph import print_entity
     from nqe.graph.entity_facts import collect_entity_facts
+    from nqe.query.readings import describe_reading
 
     dataset = open_dataset(graph)
-    number = dataset.vocabulary.entities.resolve(entity)
+    names = dataset.vocabulary.entities
+    number = names.resolve(entity)
     found = collect_entity_facts(dataset.known(facts), number)
     if as_json:
         printing.json_block(found)
     else:
         print_entity(found, limit)
+    printing.note_warnings(describe_reading(names, entity))
 
 
 def find(

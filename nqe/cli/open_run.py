@@ -36,6 +36,7 @@ def find_among(answerer: Answerer, query: str | None) -> EntitySet | None:
     if query is None:
         return None
     found = execute(query, answerer.graph, max_bindings=answerer.max_bindings)
+    printing.note_warnings(found.warnings)
     if not len(found) and answerer.has_model:
         printing.note("nqe: note: the query of --among has no answers in the known facts")
     return found.sets[-1]

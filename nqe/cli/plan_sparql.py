@@ -49,8 +49,7 @@ def plan(
     elif svg is None:
         printing.say(f"shape {bound.shape_name}")
         printing.say_lines(draw_text(bound, vocabulary))
-    for warning in bound.warnings:
-        printing.note(f"nqe: note: {warning}")
+    printing.note_warnings(bound.warnings)
 
 
 def sparql(
@@ -66,10 +65,12 @@ def sparql(
     """
     from nqe.answering.open_graph import open_dataset
     from nqe.query.binder import read_query
+    from nqe.query.readings import describe_readings
     from nqe.query.sparql import write_sparql
 
-    vocabulary = open_dataset(place).vocabulary
-    printing.write_data(write_sparql(read_query(query).graph, vocabulary, model).rstrip())
+    vocabulary, graph = open_dataset(place).vocabulary, read_query(query).graph
+    printing.write_data(write_sparql(graph, vocabulary, model).rstrip())
+    printing.note_warnings(describe_readings(graph, vocabulary))
 
 
 def shapes(as_json: JsonOption = False) -> None:

@@ -72,8 +72,7 @@ class AnswerPrinter:
         return request.top or (every if self.mode == EXACT else TOP)
 
     def _print(self, answers: Answers) -> None:
-        for warning in answers.warnings:
-            printing.note(f"nqe: note: {warning}")
+        printing.note_warnings(answers.warnings)
         if self.has_steps:
             _print_steps(answers)
         if answers.is_exact and not self.answerer.has_model:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from nqe.shown_text import dump_json, make_lines_visible, make_visible
@@ -49,6 +49,12 @@ def write_data(text: str) -> None:
 def note(text: str) -> None:
     """Print a line for the user on standard error, so that pipes do not read it."""
     print(make_visible(text), file=sys.stderr)
+
+
+def note_warnings(warnings: Iterable[str]) -> None:
+    """Print notes about a query on standard error."""
+    for warning in warnings:
+        note(f"nqe: note: {warning}")
 
 
 def note_error(where: str, error: Exception) -> None:

@@ -52,6 +52,7 @@ def score(
     answerer = open_run(run, graph, facts, device)
     found = score_statement(answerer, statement, top, find_among(answerer, among))
     note_calibration(run, answerer)
+    printing.note_warnings(found.warnings)
     if as_json:
         printing.json_block(found.to_json())
     else:
@@ -76,12 +77,17 @@ def suggest(
     Example: nqe suggest atlas.run France --relation borders
     """
     from nqe.answering import suggest as suggest_statements
+    from nqe.query.readings import describe_reading
 
     answerer = open_run(run, graph, facts, device)
-    number = answerer.graph.vocabulary.entities.to_number(entity)
+    names = answerer.graph.vocabulary
+    number = names.entities.to_number(entity)
     allowed = find_among(answerer, among)
     found = suggest_statements(answerer, number, relation=relation, top=top, among=allowed)
     note_calibration(run, answerer)
+    printing.note_warnings(describe_reading(names.entities, entity))
+    if relation is not None:
+        printing.note_warnings(describe_reading(names.relations, relation))
     about = answerer.make_answer(number, 1.0, known=True)
     if as_json:
         data = {"entity": about.id, "suggestions": [one.to_json() for one in found]}

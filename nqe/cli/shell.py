@@ -70,7 +70,7 @@ def run_line(line: str, answerer: Answerer) -> None:
         elif word == "plan":
             _show_plan(query, answerer.graph.vocabulary)
         elif word == "why":
-            printing.say_lines(str(answerer.explain(query)))
+            _explain(query, answerer)
         elif word in COMMANDS:
             _ask(query, answerer, word)
         else:
@@ -95,6 +95,12 @@ def _ask(query: str, answerer: Answerer, word: str = "") -> None:
     printer.print(query, printer.answer([query])[0])
 
 
+def _explain(query: str, answerer: Answerer) -> None:
+    explanation = answerer.explain(query)
+    printing.note_warnings(explanation.warnings)
+    printing.say_lines(str(explanation))
+
+
 def _show_plan(query: str, vocabulary: Vocabulary) -> None:
     from nqe.query import bind
     from nqe.query.drawing import draw_text
@@ -102,6 +108,7 @@ def _show_plan(query: str, vocabulary: Vocabulary) -> None:
     plan = bind(query, vocabulary)
     printing.say(f"shape {plan.shape_name}")
     printing.say_lines(draw_text(plan, vocabulary))
+    printing.note_warnings(plan.warnings)
 
 
 def _read_lines(answerer: Answerer) -> Iterator[str]:

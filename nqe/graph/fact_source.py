@@ -52,6 +52,18 @@ class FactSource(Protocol):
         `pattern` is the pattern of each entity. Of a qualifier, the attribute counts as well.
         """
 
+    def has_slot(self, pattern: Pattern) -> bool:
+        """Whether any fact of a pattern's relation has the slot that the pattern asks for."""
+
+    def find_common(self, pattern: Pattern, count: int) -> list[int]:
+        """At most `count` of the entities that stand in the slot that a pattern asks for.
+
+        Those that most facts of its relation have there come first, equal ones by id.
+        """
+
+    def find_common_attributes(self, relation: int, count: int) -> list[int]:
+        """At most `count` attributes of the facts of a relation, the most frequent first."""
+
     def matches(self, pattern: Pattern, max_bindings: int | None = None) -> Integers:
         """The rows of the facts that match a pattern, in ascending order."""
 

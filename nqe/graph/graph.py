@@ -131,6 +131,34 @@ class Graph:
             return np.zeros(len(keys), dtype=bool)
         return sorted_contains(self.index.keys, keys) & (column >= 0)
 
+    def has_slot(self, pattern: Pattern) -> bool:
+        """Whether any fact of a pattern's relation has the slot that the pattern asks for."""
+        column = self.index.find_column(pattern, pattern.asked)
+        if column is None:
+            return False
+        first, last = self.index.find_range(column, None)
+        return first < last
+
+    def find_common(self, pattern: Pattern, count: int) -> list[int]:
+        """At most `count` of the entities that stand in the slot that a pattern asks for.
+
+        Those that most facts of its relation have there come first, equal ones by id.
+        """
+        column = self.index.find_column(pattern, pattern.asked)
+        if column is None:
+            return []
+        entities, counts = self.index.count_entities(column)
+        order = np.lexsort((self.vocabulary.entities.id_order[entities], -counts))
+        found: list[int] = entities[order[:count]].tolist()
+        return found
+
+    def find_common_attributes(self, relation: int, count: int) -> list[int]:
+        """At most `count` attributes of the facts of a relation, the most frequent first."""
+        attributes, counts = self.index.count_attributes(relation)
+        order = np.lexsort((self.vocabulary.relations.id_order[attributes], -counts))
+        found: list[int] = attributes[order[:count]].tolist()
+        return found
+
     def matches(self, pattern: Pattern, max_bindings: int | None = None) -> Integers:
         """The rows of the facts that match a pattern, in ascending order."""
         self._check(pattern)

@@ -65,3 +65,18 @@ class Index:
         key = column * self.entity_count + entity
         start = bisect_left(self._keys, key, first, last)
         return start, bisect_right(self._keys, key, start, last)
+
+    def count_entities(self, column: int) -> tuple[Integers, Integers]:
+        """The entities in a column, ascending, and the number of entries of each."""
+        first, last = self.column_start[column], self.column_start[column + 1]
+        entities = self.keys[first:last] - column * self.entity_count
+        starts = np.flatnonzero(np.diff(entities, prepend=-1))
+        return entities[starts], np.diff(starts, append=len(entities))
+
+    def count_attributes(self, relation: int) -> tuple[Integers, Integers]:
+        """The attributes of a relation's facts, ascending, and the number of entries of each."""
+        first_pair = relation * self.relation_count
+        first, last = self.pairs.searchsorted([first_pair, first_pair + self.relation_count])
+        offset = 2 * self.relation_count
+        starts = self.column_start[offset + first : offset + last + 1]
+        return self.pairs[first:last] - first_pair, np.diff(starts)

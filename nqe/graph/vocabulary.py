@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from enum import IntEnum
 from functools import cached_property
 from itertools import chain, islice
 from operator import le
@@ -14,6 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from nqe.errors import AmbiguousName, NqeError, UnknownName
+from nqe.graph.arrays import Integers
+from nqe.graph.folded_names import FoldedNames, to_spaces
 from nqe.graph.literal_columns import (
     LiteralColumns,
     find_literals,
@@ -50,6 +53,32 @@ class Hit:
     number: int
     how: str
     """id, label, prefix, part or spelling."""
+
+
+class Rank(IntEnum):
+    """How well a text fits a name that is the same, apart from case and `_` for a space.
+
+    The best rank that occurs decides what a text means.
+    """
+
+    ID = 0
+    NAME = 1
+    """A label or an alias."""
+    ID_WITH_SPACES = 2
+    """The same id, but for `_` in place of spaces."""
+    NAME_WITH_SPACES = 3
+    NAME_IN_OTHER_CASE = 4
+    ID_IN_OTHER_CASE = 5
+    """Ids are case-sensitive, so a text never means this, but it may have been meant."""
+
+    @classmethod
+    def of(cls, text: str, name: str, is_id: bool) -> Rank:
+        """The rank of a name that is equal to the text when both are folded."""
+        if name == text:
+            return cls.ID if is_id else cls.NAME
+        if to_spaces(name) == to_spaces(text):
+            return cls.ID_WITH_SPACES if is_id else cls.NAME_WITH_SPACES
+        return cls.ID_IN_OTHER_CASE if is_id else cls.NAME_IN_OTHER_CASE
 
 
 @dataclass(frozen=True)
@@ -128,21 +157,26 @@ class Names:
         return self._numbers.get(name)
 
     def resolve(self, text: str) -> int:
-        """The number of an id, a label or an alias; `_` may stand for a space."""
+        """The number of an id, a label or an alias; `_` may stand for a space.
+
+        An id goes first, then labels and aliases in the same case, then those in another case.
+        """
         number = self._numbers.get(text)
         if number is not None:
             return number
-        found = list(dict.fromkeys((*self._find_label(text), *self._find_values(text))))
+        found = list(dict.fromkeys((*self._find_best(text), *self._find_values(text))))
         if len(found) == 1:
             return found[0]
         if found:
             raise AmbiguousName(self.kind, text, [self.full_name(number) for number in found])
-        for spelling in (text.replace(" ", "_"), text.replace("_", " ")):
-            number = self._numbers.get(spelling)
-            if number is not None:
-                return number
         near = dict.fromkeys(self.name(hit.number) for hit in self.search(text, 3))
         raise UnknownName(self.kind, text, list(near))
+
+    def find_namesakes(self, text: str) -> list[int]:
+        """What a text that can be resolved does not mean, but would in another case."""
+        meant = self.resolve(text)
+        found = dict.fromkeys(number for _, number in self._find_candidates(text))
+        return [number for number in found if number != meant]
 
     def to_number(self, name: int | np.integer[Any] | str) -> int:
         """The number of a name; a number is checked and returned."""
@@ -158,7 +192,7 @@ class Names:
         folded = text.replace("_", " ").casefold()
         ways: tuple[tuple[str, Iterable[int]], ...] = (
             ("id", () if number is None else (number,)),
-            ("label", chain(self._find_label(text), self._find_values(text))),
+            ("label", chain(self._find_labels(text), self._find_values(text))),
             ("prefix", self._find_prefix(folded)),
             ("part", self._find_part(folded)),
             ("spelling", self._find_spelling(text, limit)),
@@ -189,28 +223,38 @@ class Names:
         return [text.replace("_", " ") for text, _ in pairs], [number for _, number in pairs]
 
     @cached_property
-    def _by_label(self) -> tuple[dict[str, list[int]], ...]:
-        """The numbers by label, by label regardless of case, and by alias regardless of case."""
-        exact: dict[str, list[int]] = {}
-        folded: dict[str, list[int]] = {}
-        for number, label in enumerate(self.labels):
-            if label:
-                exact.setdefault(label, []).append(number)
-                folded.setdefault(label.casefold(), []).append(number)
-        alias: dict[str, list[int]] = {}
-        for number, names in self.aliases.items():
-            for text in {name.casefold() for name in names}:
-                alias.setdefault(text, []).append(number)
-        return exact, folded, alias
+    def _all_names(self) -> tuple[list[str], Integers]:
+        """All ids, then all labels, then all aliases; and the number of each."""
+        labels = ((label, n) for n, label in enumerate(self.labels) if label)
+        aliases = ((alias, n) for n, names in self.aliases.items() for alias in names)
+        named = list(chain(labels, aliases))
+        numbers = np.array([number for _, number in named], dtype=np.int64)
+        texts = [*self.ids, *(text for text, _ in named)]
+        return texts, np.concatenate([np.arange(len(self)), numbers])
 
-    def _find_label(self, text: str) -> list[int]:
-        exact, folded, alias = self._by_label
-        for spelling in dict.fromkeys((text, text.replace("_", " "))):
-            fold = spelling.casefold()
-            found = exact.get(spelling) or folded.get(fold) or alias.get(fold)
-            if found:
-                return found
-        return []
+    @cached_property
+    def _folded(self) -> FoldedNames:
+        return FoldedNames(self._all_names[0])
+
+    def _find_candidates(self, text: str) -> list[tuple[Rank, int]]:
+        """The numbers of all that has this name in any case, each with its rank, best first."""
+        texts, numbers = self._all_names
+        places = self._folded.find(text)
+        ranks = [Rank.of(text, texts[place], place < len(self)) for place in places]
+        return sorted(zip(ranks, numbers[places].tolist(), strict=True))
+
+    def _find_best(self, text: str) -> list[int]:
+        """The numbers of what a text means: those of the best rank."""
+        found = self._find_candidates(text)
+        best = min((rank for rank, _ in found), default=Rank.ID_IN_OTHER_CASE)
+        if best == Rank.ID_IN_OTHER_CASE:
+            return []
+        return list(dict.fromkeys(number for rank, number in found if rank == best))
+
+    def _find_labels(self, text: str) -> Iterator[int]:
+        """The numbers of those whose label or alias is the text, in the same case first."""
+        of_names = (Rank.NAME, Rank.NAME_WITH_SPACES, Rank.NAME_IN_OTHER_CASE)
+        return (number for rank, number in self._find_candidates(text) if rank in of_names)
 
     def _find_values(self, text: str) -> list[int]:
         """The literals that a text may stand for; one such as 1903-06-01 is no label."""

@@ -25,6 +25,7 @@ from nqe.query.limits import show_value
 from nqe.query.plan import Op, Plan, PlanBuilder
 from nqe.query.query import Query, parse
 from nqe.query.query_graph import QueryGraph
+from nqe.query.readings import describe_readings
 
 Question = Query | Plan | str | Mapping[str, Any]
 """A query in any form: a `Query`, a plan, text, JSON text or JSON data."""
@@ -40,10 +41,12 @@ def bind(query: Question, vocabulary: Vocabulary | FactSource | Dataset) -> Plan
     names = vocabulary if isinstance(vocabulary, Vocabulary) else vocabulary.vocabulary
     if isinstance(query, Plan):
         return _check_fits(query, names)
-    tree = compile_tree(read_query(query).graph)
+    graph = read_query(query).graph
+    tree = compile_tree(graph)
     builder = PlanBuilder()
     _bind(tree, builder, names)
-    return builder.finish((_COMPLEMENT,) if is_complement(tree) else ())
+    complement = (_COMPLEMENT,) if is_complement(tree) else ()
+    return builder.finish((*complement, *describe_readings(graph, names)))
 
 
 def read_query(query: Query | str | Mapping[str, Any]) -> Query:

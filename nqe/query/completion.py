@@ -47,7 +47,7 @@ def complete(before: str, vocabulary: Vocabulary, limit: int = LIMIT) -> Iterato
                 yield Suggestion(word, length, word, "")
     for hit in names.search(text, limit):
         label = names.labels[hit.number]
-        name = label if label and not _is_ambiguous(names, label) else names.ids[hit.number]
+        name = label if label and _means(names, label, hit.number) else names.ids[hit.number]
         description = names.descriptions[hit.number] or names.ids[hit.number]
         shown = make_visible(name)
         # A name that cannot be shown as it is cannot be typed or edited either.
@@ -79,9 +79,8 @@ def _after(token: str, before: str) -> str:
     return "value" if token == ":" else before
 
 
-def _is_ambiguous(names: Names, label: str) -> bool:
+def _means(names: Names, label: str, number: int) -> bool:
     try:
-        names.resolve(label)
+        return names.resolve(label) == number
     except NqeError:
-        return True
-    return False
+        return False

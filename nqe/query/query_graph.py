@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import assert_never
@@ -73,6 +73,20 @@ class Scope:
         """The conditions as a formula."""
         parts = tuple(map(to_formula, self.conditions))
         return And(parts) if len(parts) > 1 else parts[0]
+
+    def list_atoms(self) -> Iterator[Atom]:
+        """All atoms, those of nested scopes included, in the order in which they were written."""
+        for condition in self.conditions:
+            match condition:
+                case Atom():
+                    yield condition
+                case Negated(scope):
+                    yield from scope.list_atoms()
+                case Branches(scopes):
+                    for scope in scopes:
+                        yield from scope.list_atoms()
+                case _:
+                    assert_never(condition)
 
     def map_atoms(self, change: Callable[[Atom], Atom]) -> Scope:
         """The scope with every atom changed; the variables must stay."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy as np
 from nqe.graph.arrays import Integers
 from nqe.graph.entity_set import EntitySet
 from nqe.graph.fact_source import FactSource
+from nqe.query.misplaced_names import describe_misplaced
 from nqe.query.plan import Plan
 from nqe.query.proof import prove
 from nqe.query.reason import Reason
@@ -26,6 +28,11 @@ class Result:
     sets: tuple[EntitySet, ...]
     max_bindings: int | None = None
     """The most facts that each step was allowed to look at; it holds for proofs as well."""
+
+    @cached_property
+    def warnings(self) -> tuple[str, ...]:
+        """Notes about the query: how names were read, and what can have no effect or no answer."""
+        return (*self.plan.warnings, *describe_misplaced(self.plan, self.sets, self.graph))
 
     @property
     def answers(self) -> Integers:

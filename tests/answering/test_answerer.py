@@ -321,7 +321,10 @@ def test_a_query_without_possible_answers_has_none(mode: str) -> None:
     count = {"count": 0} if mode == "exact" else {}
     count |= {"listed": 0, "stated_count": 0}
     count |= {"likely_count": 0} if mode == "hybrid" else {}
-    assert answers.to_json() == {"mode": mode, **count, "answers": [], **unseen}
+    [note] = answers.warnings
+    assert note.startswith("no known fact of allied_with has fr as subject")
+    told = {"warnings": [note]}
+    assert answers.to_json() == {"mode": mode, **count, "answers": [], **unseen, **told}
 
 
 def test_a_checkpoint_answers_with_its_calibration(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from nqe.cli.print_answers import AnswerPrinter
 
 NUMBER = re.compile(r"(?<=\"probability\": )[0-9.e-]+")
 COLUMNS = ["query", "text", "rank", "entity", "label", "probability", "score", "known", "seen"]
-COLUMNS += ["elsewhere", "mode", "listed", "stated_count", "likely_count", "error"]
+COLUMNS += ["elsewhere", "mode", "listed", "stated_count", "likely_count", "warnings", "error"]
 NOTHING = "?x: borders(?x, Europe)"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 
 import pytest
@@ -12,7 +13,7 @@ from strategies import patterns, small_facts
 
 from nqe.errors import TooManyBindings
 from nqe.graph import Fact, FactSource, Graph, Pattern
-from nqe.graph.pattern import Patterns
+from nqe.graph.pattern import FIRST_QUALIFIER, Patterns
 
 # A new kind of fact source adds a row: how to build one that holds a list of facts.
 SOURCES: dict[str, Callable[[list[Fact]], FactSource]] = {"graph": Graph.of}
@@ -71,6 +72,52 @@ def test_many_patterns_match_what_brute_force_finds(
     assert [one.members.tolist() for one in found.answers()] == [pair[0] for pair in expected]
     rows = [found.row[found.pattern == number].tolist() for number in range(len(several))]
     assert rows == [pair[1] for pair in expected]
+
+
+def standing(source: FactSource, pattern: Pattern) -> Counter[str]:
+    """How often each id stands in the asked slot of a fact of the pattern's relation."""
+    ids, found = source.vocabulary.relations.ids, Counter[str]()
+    for fact in map(source.fact, range(len(source))):
+        if fact.relation != ids[pattern.relation]:
+            continue
+        if pattern.asked < FIRST_QUALIFIER:
+            found[(fact.subject, fact.object)[pattern.asked]] += 1
+        else:
+            asked = ids[pattern.qualifier(pattern.asked)[0]]
+            found.update(value for attribute, value in fact.qualifiers if attribute == asked)
+    return found
+
+
+def by_frequency(counts: Counter[str], most: int) -> list[str]:
+    return sorted(counts, key=lambda name: (-counts[name], name))[:most]
+
+
+@every_source
+@given(facts=several_facts, most=st.integers(0, 4), data=st.data())
+def test_what_commonly_stands_in_a_slot_is_what_most_facts_have_there(
+    build: Build, facts: list[Fact], most: int, data: st.DataObject
+) -> None:
+    source = build(facts)
+    for pattern in draw_patterns(source, data):
+        counts = standing(source, pattern)
+        found = [source.vocabulary.entities.ids[n] for n in source.find_common(pattern, most)]
+        assert found == by_frequency(counts, most)
+        assert source.has_slot(pattern) == bool(counts)
+
+
+@every_source
+@given(facts=several_facts, most=st.integers(0, 4))
+def test_the_common_attributes_are_those_of_most_qualifiers(
+    build: Build, facts: list[Fact], most: int
+) -> None:
+    source = build(facts)
+    ids = source.vocabulary.relations.ids
+    for number, relation in enumerate(ids):
+        distinct = map(source.fact, range(len(source)))
+        of_relation = (fact for fact in distinct if fact.relation == relation)
+        counts = Counter(attribute for fact in of_relation for attribute, _ in fact.qualifiers)
+        found = [ids[n] for n in source.find_common_attributes(number, most)]
+        assert found == by_frequency(counts, most)
 
 
 @every_source

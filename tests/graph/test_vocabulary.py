@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import pickle
+import subprocess
+import sys
+from collections.abc import Callable
+from random import Random
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -20,6 +26,7 @@ DESCRIPTIONS = {
     "Q5": Description("human"),
 }
 UNLABELLED = ("Los_Angeles", "Q404")
+MAN, HUMAN = Description("Man", "city"), Description("person")
 
 
 @pytest.fixture(scope="module")
@@ -27,6 +34,13 @@ def names() -> Names:
     ids = (*DESCRIPTIONS, *UNLABELLED)
     graph = Graph.of(Fact(name, "r", ids[0]) for name in ids)
     return graph.describe(DESCRIPTIONS).vocabulary.entities
+
+
+def describe(descriptions: dict[str, Description]) -> Names:
+    """The names of a graph with these ids."""
+    ids = list(descriptions)
+    graph = Graph.of(Fact(name, "r", ids[0]) for name in ids)
+    return graph.describe(descriptions).vocabulary.entities
 
 
 def id_of(names: Names, text: str) -> str:
@@ -64,10 +78,151 @@ def test_an_id_goes_before_a_label() -> None:
     assert graph.vocabulary.entities.resolve("b") == 1
 
 
-def test_a_label_goes_before_an_alias() -> None:
-    described = {"a": Description("x", None, ("Y",)), "b": Description("y")}
-    graph = Graph.of([Fact("a", "r", "b")]).describe(described)
-    assert graph.vocabulary.entities.resolve("Y") == 1
+def test_an_alias_in_the_same_case_goes_before_a_label_in_another() -> None:
+    names = describe({"airport": Description("Manchester", None, ("MAN",)), "city": MAN})
+    assert id_of(names, "MAN") == "airport"
+    assert id_of(names, "Man") == "city"
+
+
+def test_a_label_and_an_alias_in_the_same_case_are_ambiguous() -> None:
+    names = describe({"a": Description("x", None, ("Man",)), "city": MAN})
+    with pytest.raises(AmbiguousName, match=r"'Man' names 2 entities.*x \(a\); Man \(city\)"):
+        names.resolve("Man")
+
+
+def test_a_label_and_an_alias_that_both_differ_in_case_are_ambiguous() -> None:
+    names = describe({"airport": Description("Manchester", None, ("MAN",)), "city": MAN})
+    with pytest.raises(AmbiguousName, match="'man' names 2 entities"):
+        names.resolve("man")
+
+
+def test_one_thing_with_a_name_in_several_cases_is_not_ambiguous() -> None:
+    names = describe({"a": Description("NATO", None, ("Nato", "nato"))})
+    assert id_of(names, "NatO") == "a"
+    assert names.find_namesakes("NatO") == []
+
+
+def test_an_id_in_another_case_is_unknown_and_suggested() -> None:
+    names = describe({"MAN": Description("Manchester"), "b": Description("other")})
+    with pytest.raises(UnknownName, match="did you mean 'Manchester'"):
+        names.resolve("man")
+
+
+def test_a_name_with_spaces_goes_before_one_in_another_case() -> None:
+    names = describe({"a": Description("new_york"), "b": Description("New York")})
+    assert id_of(names, "New_York") == "b"
+    assert id_of(names, "new_york") == "a"
+
+
+@pytest.mark.parametrize(
+    ("text", "others"),
+    [
+        ("MAN", ["city", "man"]),
+        ("Man", ["airport", "man"]),
+        ("man", ["airport", "city"]),
+        ("city", []),
+        ("Manchester", []),
+    ],
+)
+def test_namesakes_are_what_a_name_would_mean_in_another_case(text: str, others: list[str]) -> None:
+    described = {"airport": Description("Manchester", None, ("MAN",)), "city": MAN, "man": HUMAN}
+    names = describe(described)
+    assert [names.ids[number] for number in names.find_namesakes(text)] == others
+
+
+def test_an_id_in_another_case_is_a_namesake() -> None:
+    names = describe({"MAN": Description("Manchester"), "city": MAN})
+    assert [names.ids[number] for number in names.find_namesakes("Man")] == ["MAN"]
+    assert [names.ids[number] for number in names.find_namesakes("man")] == ["MAN"]
+    assert [names.ids[number] for number in names.find_namesakes("MAN")] == ["city"]
+
+
+# Few letters, so that names often differ in case alone; some fold to several letters.
+similar_texts = st.text(st.sampled_from("aAsSßẞ_ "), min_size=1, max_size=3)
+
+
+@st.composite
+def similar_names(draw: st.DrawFn) -> Names:
+    """Names of which many are the same apart from case and `_`."""
+    ids = sorted(draw(st.sets(similar_texts, min_size=1, max_size=5)))
+    labels = [draw(st.none() | similar_texts) for _ in ids]
+    aliases = {n: tuple(draw(st.lists(similar_texts, max_size=2))) for n in range(len(ids))}
+    return Names("entity", ids, labels, [None] * len(ids), aliases)
+
+
+def owners(names: Names, is_meant: Callable[[str], bool], *, with_ids: bool) -> set[int]:
+    """The numbers of all names with an id, if wanted, a label or an alias that is meant."""
+    found = set()
+    for number, name in enumerate(names.ids):
+        others = [names.labels[number], *names.aliases.get(number, ())]
+        texts = [name, *others] if with_ids else others
+        if any(text and is_meant(text) for text in texts):
+            found.add(number)
+    return found
+
+
+def read(names: Names, text: str) -> int | str:
+    """What a text means, or the kind of error that it causes."""
+    try:
+        return names.resolve(text)
+    except (AmbiguousName, UnknownName) as error:
+        return type(error).__name__
+
+
+@given(similar_names(), similar_texts)
+def test_exact_case_always_wins(names: Names, text: str) -> None:
+    exact = owners(names, lambda name: name == text, with_ids=False)
+    if text in names.ids:
+        assert read(names, text) == names.ids.index(text)
+    elif exact:
+        assert read(names, text) == (exact.pop() if len(exact) == 1 else "AmbiguousName")
+
+
+@given(similar_names(), similar_texts)
+def test_a_text_means_only_what_has_that_name_in_some_case(names: Names, text: str) -> None:
+    def is_same(name: str) -> bool:
+        return name.replace("_", " ").casefold() == text.replace("_", " ").casefold()
+
+    meant, possible = read(names, text), owners(names, is_same, with_ids=True)
+    named = owners(names, is_same, with_ids=False)
+    assert meant in possible or isinstance(meant, str)
+    assert meant != "AmbiguousName" or len(possible) > 1
+    assert meant != "UnknownName" or not named
+    if isinstance(meant, int):
+        assert set(names.find_namesakes(text)) == possible - {meant}
+
+
+@given(similar_names(), similar_texts, st.randoms())
+def test_what_a_text_means_does_not_depend_on_the_numbers(
+    names: Names, text: str, random: Random
+) -> None:
+    order = list(range(len(names)))
+    random.shuffle(order)
+    shuffled = Names(
+        "entity",
+        [names.ids[n] for n in order],
+        [names.labels[n] for n in order],
+        [None] * len(order),
+        {place: names.aliases[n] for place, n in enumerate(order)},
+    )
+    meant, again = read(names, text), read(shuffled, text)
+    assert meant == (again if isinstance(again, str) else order[again])
+
+
+@given(similar_names(), similar_texts)
+def test_a_name_in_another_case_never_changes_an_exact_one(names: Names, text: str) -> None:
+    meant = read(names, text)
+    others = [other for other in (text.upper(), text.lower(), text.swapcase()) if other != text]
+    if meant == "UnknownName" or not is_exact(names, text):
+        return
+    ids = [*names.ids, "another thing"]
+    aliases = {**names.aliases, len(names): tuple(others)}
+    more = Names("entity", ids, [*names.labels, None], [None] * len(ids), aliases)
+    assert read(more, text) == meant
+
+
+def is_exact(names: Names, text: str) -> bool:
+    return bool(owners(names, lambda name: name == text, with_ids=True))
 
 
 def test_an_ambiguous_label_lists_its_candidates_with_ids_and_descriptions(names: Names) -> None:
@@ -190,3 +345,12 @@ def test_names_are_ordered_by_id_whatever_their_numbers() -> None:
 def test_the_order_of_ids_is_that_of_sorting_them(ids: list[str]) -> None:
     places = Names.of("entity", ids).id_order.tolist()
     assert [ids[places.index(place)] for place in range(len(ids))] == sorted(ids)
+
+
+def test_names_that_were_looked_up_can_go_to_another_process(names: Names) -> None:
+    assert id_of(names, "nyc") == "Q60"  # The index is built by now.
+    code = "import pickle, sys; print(pickle.load(sys.stdin.buffer).resolve('nyc'))"
+    done = subprocess.run(
+        [sys.executable, "-c", code], input=pickle.dumps(names), capture_output=True, check=True
+    )
+    assert int(done.stdout) == names.resolve("nyc")

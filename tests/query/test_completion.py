@@ -59,6 +59,12 @@ def test_an_ambiguous_label_is_replaced_by_its_id() -> None:
     assert sorted(one.text for one in found) == ["Q1", "Q3"]
 
 
+def test_a_label_that_is_the_id_of_something_else_is_replaced_by_its_id() -> None:
+    dataset = Dataset.of({"train": [Fact("Q1", "P1", "Paris")]})
+    vocabulary = dataset.describe({"Q1": Description("Paris")}).vocabulary
+    assert sorted(one.text for one in complete("?x: P1(Par", vocabulary)) == ["Paris", "Q1"]
+
+
 @pytest.mark.parametrize(
     ("before", "kind"),
     [

@@ -10,6 +10,7 @@ from nqe.errors import QueryError
 from nqe.query import Query, QueryGraph, Variable, parse, variables
 from nqe.query.compiler import compile_tree
 from nqe.query.query_graph import Scope
+from nqe.query.text import render_atom
 
 X, Y, Z = variables("x y z")
 
@@ -118,3 +119,9 @@ def test_a_graph_built_by_hand_must_bind_all_its_variables() -> None:
     atoms = parse("?x: p(?x, ?y)").graph.scope.atoms
     with pytest.raises(ValueError, match=r"\?y is neither a target nor quantified"):
         QueryGraph((X,), Scope((), atoms))
+
+
+def test_all_atoms_are_listed_in_the_order_in_which_they_were_written() -> None:
+    atoms = ["a(?x, ?y)", "b(?y, c)", "d(?x, ?z)", "e(?x, f)", "g(?x, h)"]
+    graph = parse("?x: {} and not ({} and {}) and ({} or not {})".format(*atoms)).graph
+    assert [render_atom(atom) for atom in graph.scope.list_atoms()] == atoms
