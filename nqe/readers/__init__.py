@@ -1,10 +1,10 @@
 """Reading graphs from files: one file per format, each yielding facts, labels and bad lines."""
 
 from nqe.readers.bad_lines import BadLines
+from nqe.readers.columns import Columns
 from nqe.readers.formats import FORMATS
 from nqe.readers.read_dataset import read, read_labels
 from nqe.readers.records import BadLine, DescribedId, Record, Records
-from nqe.readers.table import Columns
 
 __all__ = [
     "FORMATS",

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from functools import partial
 
 from nqe.errors import InputError
-from nqe.readers import nary_facts, statements, table
+from nqe.readers import nary_facts, parquet_table, statements, table
+from nqe.readers.columns import Columns
 from nqe.readers.records import Records
 from nqe.readers.source import HEAD, Source
 
@@ -15,7 +16,7 @@ Reader = Callable[[Source], Records]
 FORMATS = ("statements", "nary", "table")
 
 
-def choose_reader(name: str, columns: table.Columns) -> Reader:
+def choose_reader(name: str, columns: Columns) -> Reader:
     """The reader of a format; `columns` are the main columns of tables."""
     readers: dict[str, Reader] = {
         "statements": statements.read,
@@ -27,9 +28,9 @@ def choose_reader(name: str, columns: table.Columns) -> Reader:
     return readers[name]
 
 
-def detect_format(source: Source, columns: table.Columns) -> str:
+def detect_format(source: Source, columns: Columns) -> str:
     """The format that the first lines of a source are written in."""
-    if table.PARQUET_MAGIC.match(source.head):
+    if parquet_table.is_parquet(source):
         return "table"
     lines = source.head_lines()
     if not lines and len(source.head) < HEAD:

@@ -16,10 +16,10 @@ from nqe.graph.vocabulary import Description
 from nqe.progress import NoProgress, Progress
 from nqe.readers import labels as labels_file
 from nqe.readers.bad_lines import BadLines
+from nqe.readers.columns import Columns
 from nqe.readers.formats import choose_reader, detect_format
 from nqe.readers.record_collector import RecordCollector
 from nqe.readers.source import Source
-from nqe.readers.table import Columns
 from nqe.text_format import LABELS_FILE, STANDARD_STREAM
 
 OTHER_SPLIT_NAMES = {"validation": "valid", "dev": "valid"}

@@ -1,0 +1,227 @@
+"""The layout of a table: where its columns are, and which records a row holds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from nqe.errors import InputError
+from nqe.graph.fact import Fact
+from nqe.graph.vocabulary import Description
+from nqe.readers.cells import list_texts
+from nqe.readers.columns import Columns, Main, find_column
+from nqe.readers.records import DescribedId, Record
+from nqe.text_format import ALIAS_SEPARATOR, MAIN_COLUMNS
+
+# A column that pandas adds to Parquet for the numbers of rows.
+PANDAS_INDEX = "__index_level_"
+
+Cells = Mapping[int, Any]
+"""The filled cells of a row by the position of their column."""
+
+
+@dataclass(frozen=True)
+class Described:
+    """The columns that describe the entity in another column."""
+
+    entity: int
+    label: int | None = None
+    description: int | None = None
+    aliases: int | None = None
+
+    def describe(self, cells: Cells, name: str) -> DescribedId | None:
+        """What a row says about the entity of that id; None if it says nothing."""
+        labels = _texts_at(cells, self.label)  # a list in Parquet may hold several
+        description = " ".join(_texts_at(cells, self.description)) or None
+        aliases = [part for text in _texts_at(cells, self.aliases) for part in _split(text)]
+        names = tuple(dict.fromkeys([*labels[1:], *aliases]))
+        found = Description(labels[0] if labels else None, description, names)
+        return None if found == Description() else DescribedId(name, found)
+
+
+@dataclass(frozen=True)
+class MainFact:
+    """The columns of the fact of each row; `relation` is a position, or one relation for all."""
+
+    subject: int
+    relation: int | str
+    object: int
+    attributes: Mapping[int, str]
+
+    def make(self, cells: Cells) -> Fact:
+        """The fact of a row: the main triple, and its other filled cells by attribute."""
+        relation = self.relation if isinstance(self.relation, str) else cells.get(self.relation)
+        main = (cells.get(self.subject), relation, cells.get(self.object))
+        texts = [list_texts(cell) for cell in main]
+        if any(len(values) != 1 for values in texts):
+            raise InputError(
+                "subject, relation and object need one value each; fill them or drop the row"
+            )
+        names = self.attributes
+        pairs = [(names[at], text) for at in cells if at in names for text in list_texts(cells[at])]
+        return Fact(texts[0][0], texts[1][0], texts[2][0], tuple(pairs))
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What a row of a table holds: a fact, further facts about its subject, and descriptions."""
+
+    subject: int
+    main: MainFact | None
+    properties: tuple[tuple[int, str], ...]
+    described: tuple[Described, ...]
+    width: int
+
+    @classmethod
+    def of(cls, header: Sequence[str], columns: Columns, source: str) -> Layout:
+        """The layout that a header describes."""
+        find = _Finder(header, columns, source)
+        properties = tuple(
+            (find.place(one, "properties"), name) for one, name in columns.properties
+        )
+        if columns.describe_entities:
+            subject = find.place(columns.subject or MAIN_COLUMNS[0], "subject")
+            described = find.described(subject, None)
+            return cls(subject, None, properties, described, len(header))
+        subject, relation, object_ = find.main()
+        described = find.described(subject, object_)
+        used = {subject, relation, object_, *(place for place, _ in properties)}
+        used |= {place for one in described for place in (one.label, one.description, one.aliases)}
+        name = columns.relation_name if relation is None else relation
+        main = MainFact(subject, name or "", object_, find.attributes(used))
+        return cls(subject, main, properties, described, len(header))
+
+    @cached_property
+    def places(self) -> list[int]:
+        """The positions of all columns that mean something."""
+        main = self.main
+        places: set[int | str | None] = {self.subject, *(place for place, _ in self.properties)}
+        places |= {at for one in self.described for at in (one.label, one.description, one.aliases)}
+        if main is not None:
+            places |= {main.relation, main.object, *main.attributes}
+        return sorted(place for place in places if isinstance(place, int))
+
+    def list_records(self, cells: Cells) -> list[Record]:
+        """Everything that a row says."""
+        records: list[Record] = [] if self.main is None else [self.main.make(cells)]
+        if not self.properties and not self.described:
+            return records
+        subject = _one_text(cells, self.subject)
+        for place, relation in self.properties:
+            records += [Fact(subject, relation, text) for text in _texts_at(cells, place)]
+        for described in self.described:
+            found = described.describe(cells, _one_text(cells, described.entity))
+            records += [] if found is None else [found]
+        return records
+
+
+@dataclass(frozen=True)
+class _Finder:
+    """Finds columns in a header; what is missing is an error that says what to do."""
+
+    header: Sequence[str]
+    columns: Columns
+    source: str
+
+    def main(self) -> Main:
+        """The positions of subject, relation and object."""
+        found = self.columns.find(self.header)
+        if found is None:
+            raise InputError(f"{self.source}:1: {_explain_missing(self.header, self.columns)}")
+        if found[0] == found[2]:
+            options = f"{self.columns.option('subject')} and {self.columns.option('object')}"
+            raise InputError(
+                f"{self.source}:1: subject and object are the same column, "
+                f"{self.header[found[0]]:.60}; name two with {options}"
+            )
+        return found
+
+    def place(self, name: str, key: str) -> int:
+        """The position of a column that must be there."""
+        place = find_column(self.header, name)
+        if place is None:
+            raise InputError(
+                f"{self.source}:1: {_explain_unknown(self.header, name, key, self.columns)}"
+            )
+        return place
+
+    def described(self, subject: int, object_: int | None) -> tuple[Described, ...]:
+        """The columns that describe the subject and the object."""
+        keys = ("label", "description", "aliases")
+        found = [Described(subject, *map(self._place_of, keys))]
+        if object_ is not None:
+            found.append(Described(object_, self._place_of("object_label")))
+        return tuple(one for one in found if one != Described(one.entity))
+
+    def attributes(self, used: set[int | None]) -> dict[int, str]:
+        """The attributes of columns: those that were chosen, or all others that have a name."""
+        if self.columns.qualifiers is not None:
+            pairs = self.columns.qualifiers
+            return {self.place(column, "qualifiers"): name for column, name in pairs}
+        prefix = "column_" if self.columns.are_numbered else ""
+        names = ((place, name.strip()) for place, name in enumerate(self.header))
+        return {
+            place: prefix + name
+            for place, name in names
+            if name and place not in used and not name.startswith(PANDAS_INDEX)
+        }
+
+    def _place_of(self, key: str) -> int | None:
+        name = getattr(self.columns, key)
+        return None if name is None else self.place(name, key)
+
+
+def _explain_missing(header: Sequence[str], columns: Columns) -> str:
+    """Which main columns a header lacks, and what to do."""
+    shown = _show(header, columns)
+    for key in MAIN_COLUMNS:
+        name = getattr(columns, key)
+        if name is not None and find_column(header, name) is None:
+            return _explain_unknown(header, name, key, columns)
+    wanted = [key for key in MAIN_COLUMNS if getattr(columns, key) is None]
+    if columns.relation_name is not None:
+        wanted.remove("relation")
+    options = [columns.option(key) for key in wanted]
+    advice = f"name the columns with {_join(options, 'and')}{_say_where(columns)}"
+    if "relation" in wanted:
+        advice += f" ({columns.option('relation_name')} NAME if all rows have one relation)"
+    if columns.has_header:
+        none = "--no-header" if columns.mapping is None else "header = false"
+        advice += f", or give {none} if this line is a row"
+    return f"{shown} lacks {_join(wanted, 'or')}; {advice}"
+
+
+def _explain_unknown(header: Sequence[str], name: str, key: str, columns: Columns) -> str:
+    what = f"{_show(header, columns)} has no column '{name:.60}'"
+    return f"{what}; correct {columns.option(key)}{_say_where(columns)}"
+
+
+def _show(header: Sequence[str], columns: Columns) -> str:
+    shown = ", ".join(f"{name.strip():.60}" for name in header[:8])
+    more = ", …" if len(header) > 8 else ""
+    return f"{'the header' if columns.has_header else 'the table of columns'} {shown}{more}"
+
+
+def _say_where(columns: Columns) -> str:
+    return "" if columns.mapping is None else f" in {columns.mapping}"
+
+
+def _join(words: Sequence[str], last: str) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} {last} {words[-1]}"
+
+
+def _texts_at(cells: Cells, place: int | None) -> list[str]:
+    return [] if place is None else list_texts(cells.get(place))
+
+
+def _one_text(cells: Cells, place: int) -> str:
+    texts = _texts_at(cells, place)
+    if len(texts) != 1:
+        raise InputError("the column of the entity needs one value; fill it or drop the row")
+    return texts[0]
+
+
+def _split(aliases: str) -> list[str]:
+    return [alias.strip() for alias in aliases.split(ALIAS_SEPARATOR) if alias.strip()]
