@@ -180,9 +180,7 @@ def _explain_missing(header: Sequence[str], columns: Columns) -> str:
         name = getattr(columns, key)
         if name is not None and find_column(header, name) is None:
             return _explain_unknown(header, name, key, columns)
-    wanted = [key for key in MAIN_COLUMNS if getattr(columns, key) is None]
-    if columns.relation_name is not None:
-        wanted.remove("relation")
+    wanted = min((_list_missing(header, names) for names in columns.list_choices()), key=len)
     options = [columns.option(key) for key in wanted]
     advice = f"name the columns with {_join(options, 'and')}{_say_where(columns)}"
     if "relation" in wanted:
@@ -191,6 +189,12 @@ def _explain_missing(header: Sequence[str], columns: Columns) -> str:
         none = "--no-header" if columns.mapping is None else "header = false"
         advice += f", or give {none} if this line is a row"
     return f"{shown} lacks {_join(wanted, 'or')}; {advice}"
+
+
+def _list_missing(header: Sequence[str], names: Sequence[str | None]) -> list[str]:
+    """Which of subject, relation and object a header lacks if they have the given names."""
+    named = zip(MAIN_COLUMNS, names, strict=True)
+    return [key for key, name in named if name and find_column(header, name) is None]
 
 
 def _explain_unknown(header: Sequence[str], name: str, key: str, columns: Columns) -> str:

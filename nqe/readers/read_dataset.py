@@ -18,6 +18,7 @@ from nqe.readers import labels as labels_file
 from nqe.readers.bad_lines import BadLines
 from nqe.readers.columns import Columns
 from nqe.readers.formats import choose_reader, detect_format
+from nqe.readers.mapping import read_mapping
 from nqe.readers.record_collector import RecordCollector
 from nqe.readers.source import Source
 from nqe.text_format import LABELS_FILE, STANDARD_STREAM
@@ -36,20 +37,23 @@ class ReadOptions:
 
 
 def read(
-    sources: str | Path | Sequence[str | Path],
+    sources: str | Path | Sequence[str | Path] = (),
     *,
     format: str | None = None,
     labels: str | Path | None = None,
     limit: int | None = None,
     columns: Columns | None = None,
+    mapping: str | Path | None = None,
     bad: BadLines | None = None,
     progress: Progress | None = None,
 ) -> Dataset:
     """Read files, or a folder with train, valid and test, or a saved graph folder.
 
-    Without `format`, each file's format is detected from its content. `limit` is the number of
-    facts to read from each file. `bad` says what to do with bad lines (by default, stop at the
-    first one), and `progress` receives how far reading is.
+    Without `format`, each file's format is detected from its content. `columns` says what the
+    columns of a table mean, and `mapping` is a TOML file that says it for several tables, which
+    are read if no sources are given. `limit` is the number of facts to read from each file. `bad`
+    says what to do with bad lines (by default, stop at the first one), and `progress` receives
+    how far reading is.
     """
     names = [str(source) for source in ([sources] if isinstance(sources, str | Path) else sources)]
     for name in names:
@@ -59,11 +63,13 @@ def read(
         raise InputError(f"a limit of {limit} facts; read 1 or more")
     saved = [name for name in names if is_saved(Path(name))]
     if saved:
-        _check_alone(saved[0], names, format, limit)
+        _check_alone(saved[0], names, format, limit, columns, mapping)
         dataset = Dataset.load(saved[0])
     else:
         options = ReadOptions(format, columns or Columns(), limit)
-        _read_files(names, options, collector, progress or NoProgress())
+        files = _list_files(names, options, mapping)
+        for file in files:
+            _read_file(file, collector, progress or NoProgress())
         dataset = Dataset(*collector.builder.finish())
     beside = [] if saved else _find_labels(names)
     for path in [str(labels)] if labels else beside:
@@ -95,7 +101,14 @@ def _check_path(name: str) -> None:
         raise InputError(f"{name!r:.100}: cannot be read ({reason}); check the path") from error
 
 
-def _check_alone(name: str, names: Sequence[str], format: str | None, limit: int | None) -> None:
+def _check_alone(
+    name: str,
+    names: Sequence[str],
+    format: str | None,
+    limit: int | None,
+    columns: Columns | None,
+    mapping: str | Path | None,
+) -> None:
     """Refuse options and sources that cannot be combined with a saved graph."""
     if len(names) > 1:
         raise InputError(
@@ -103,32 +116,67 @@ def _check_alone(name: str, names: Sequence[str], format: str | None, limit: int
         )
     if format is not None or limit is not None:
         raise InputError(f"{name}: a saved graph is read as it is; leave out --format and --limit")
+    if mapping is not None or (columns is not None and columns.are_given):
+        raise InputError(
+            f"{name}: a saved graph has no columns; leave out the mapping or the options about them"
+        )
 
 
-def _read_files(
-    names: Sequence[str], options: ReadOptions, collector: RecordCollector, progress: Progress
-) -> None:
-    """Read the files of all splits."""
+@dataclass(frozen=True)
+class _File:
+    """A file to read, its split, and how to read it."""
+
+    name: str
+    split: str
+    options: ReadOptions
+
+
+def _list_files(
+    names: Sequence[str], options: ReadOptions, mapping: str | Path | None
+) -> list[_File]:
+    """The files of all splits."""
     if options.format is not None:
         choose_reader(options.format, options.columns)  # an unknown format is refused first
-    for split, files in _find_splits(names, options).items():
-        for file in files:
-            _read_file(file, split, options, collector, progress)
+    if mapping is not None:
+        return _list_mapped_files(names, options, mapping)
+    if not names:
+        raise InputError("no source is given; name files, a folder, or a mapping")
+    splits = _find_splits(names, options)
+    return [_File(name, split, options) for split, files in splits.items() for name in files]
 
 
-def _read_file(
-    name: str, split: str, options: ReadOptions, collector: RecordCollector, progress: Progress
-) -> None:
-    bad_before = collector.bad.count
+def _list_mapped_files(
+    names: Sequence[str], options: ReadOptions, mapping: str | Path
+) -> list[_File]:
+    """The files of a mapping; of those that are named, if any are."""
+    if options.columns.are_given or options.format is not None:
+        raise InputError(
+            f"{mapping}: a mapping and options about columns or the format; put them into the "
+            "mapping, or leave it out"
+        )
+    return [
+        _File(
+            one.file,
+            one.split or detect_split(Path(one.file).name) or "train",
+            ReadOptions("table", one.columns, options.limit),
+        )
+        for one in read_mapping(mapping, names)
+    ]
+
+
+def _read_file(file: _File, collector: RecordCollector, progress: Progress) -> None:
+    name, options = file.name, file.options
+    before = collector.bad.count, collector.described
     with Source(name) as source:
         progress.start(Path(name).name, source.size)
         format = options.format or detect_format(source, options.columns)
         records = choose_reader(format, options.columns)(source)
-        count = collector.collect(source, records, split, options.limit, progress)
-    if not count and collector.bad.count > bad_before:
+        count = collector.collect(source, records, file.split, options.limit, progress)
+    if count or collector.described > before[1]:
+        return
+    if collector.bad.count > before[0]:
         raise InputError(f"{name}: only bad lines; run without --skip-bad to see the first of them")
-    if not count:
-        raise InputError(f"{name}: empty; there is nothing to import")
+    raise InputError(f"{name}: empty; there is nothing to import")
 
 
 def _find_splits(names: Sequence[str], options: ReadOptions) -> Mapping[str, list[str]]:

@@ -25,6 +25,8 @@ class RecordCollector:
     bad: BadLines
     builder: DatasetBuilder = field(default_factory=DatasetBuilder)
     descriptions: dict[str, Description] = field(default_factory=dict)
+    described: int = 0
+    """How many records described an id."""
 
     def collect(
         self,
@@ -64,5 +66,6 @@ class RecordCollector:
         return count
 
     def _add_description(self, described: DescribedId) -> None:
+        self.described += 1
         earlier = self.descriptions.get(described.id, Description())
         self.descriptions[described.id] = earlier.merge(described.description)

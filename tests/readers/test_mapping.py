@@ -1,0 +1,137 @@
+"""Mapping files: which columns of which files mean what."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from nqe.errors import InputError
+from nqe.graph import Fact
+from nqe.readers import read
+
+MAPPING = """
+["airports.csv"]
+subject = "code"
+label = "name"
+type = "kind"
+properties = { city = "located in", opened = "opened" }
+
+["more/routes.csv"]
+header = false
+subject = 1
+object = 2
+relation_name = "route"
+qualifiers = { 3 = "airline" }
+missing = ["NULL"]
+split = "test"
+"""
+AIRPORTS = """code,name,kind,city,opened,comment
+HEL,Helsinki Airport,airport,Helsinki,1952.0,big
+LHR,Heathrow,airport,London,,
+"""
+ROUTES = "HEL,LHR,AY\nLHR,HEL,NULL\n"
+OF_AIRPORTS = {
+    Fact("HEL", "type", "airport"),
+    Fact("HEL", "located in", "Helsinki"),
+    Fact("HEL", "opened", "1952"),
+    Fact("LHR", "type", "airport"),
+    Fact("LHR", "located in", "London"),
+}
+OF_ROUTES = {Fact("HEL", "route", "LHR", (("airline", "AY"),)), Fact("LHR", "route", "HEL")}
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    (tmp_path / "map.toml").write_text(MAPPING)
+    (tmp_path / "airports.csv").write_text(AIRPORTS)
+    (tmp_path / "more").mkdir()
+    (tmp_path / "more" / "routes.csv").write_text(ROUTES)
+    return tmp_path
+
+
+def test_all_files_of_a_mapping_are_read_into_one_graph(place: Path) -> None:
+    dataset = read(mapping=place / "map.toml")
+    assert set(dataset.split("train")) == OF_AIRPORTS
+    assert set(dataset.split("test")) == OF_ROUTES
+    names = dataset.vocabulary.entities
+    assert names.labels[names.resolve("LHR")] == "Heathrow"
+
+
+def test_of_a_mapping_only_the_files_that_are_named_are_read(place: Path) -> None:
+    for source in (place / "more" / "routes.csv", str(place / "more" / "routes.csv")):
+        assert set(read(source, mapping=place / "map.toml").graph) == OF_ROUTES
+
+
+def test_a_mapping_may_be_kept_apart_from_its_files(place: Path) -> None:
+    (place / "maps").mkdir()
+    (place / "map.toml").rename(place / "maps" / "map.toml")
+    dataset = read(place / "airports.csv", mapping=place / "maps" / "map.toml")
+    assert set(dataset.graph) == OF_AIRPORTS
+
+
+def test_a_file_may_have_several_sections(place: Path) -> None:
+    (place / "map.toml").write_text(
+        """
+        [["airports.csv"]]
+        subject = "code"
+        label = "name"
+
+        [["airports.csv"]]
+        subject = "city"
+        relation_name = "has airport"
+        object = "code"
+        qualifiers = ["kind"]
+        """
+    )
+    dataset = read(mapping=place / "map.toml")
+    assert set(dataset.graph) == {
+        Fact("Helsinki", "has airport", "HEL", (("kind", "airport"),)),
+        Fact("London", "has airport", "LHR", (("kind", "airport"),)),
+    }
+    assert dataset.vocabulary.entities.resolve("Heathrow") is not None
+
+
+WRONG = {
+    "no section": ("", "no section in it; write one for each file"),
+    "no TOML": ("a = [", "not a TOML file"),
+    "a key outside": ("subject = 'a'", r"\[subject\]: not a section; write"),
+    "an unknown key": ("['a.csv']\nobjekt = 'a'", "unknown key 'objekt'; use subject, relation"),
+    "no name": ("['a.csv']\nsubject = true", r"\[a.csv\] subject: True is no name; give one"),
+    "an empty name": ("['a.csv']\nsubject = ' '", "subject: ' ' is no name"),
+    "no list": ("['a.csv']\nnames = 'a'", "names: 'a' is no list; write"),
+    "no truth": ("['a.csv']\nheader = 'no'", "header: 'no' is neither true nor false"),
+    "no split": ("['a.csv']\nsplit = 'dev'", "split: 'dev' is not possible; choose one of 'tr"),
+    "no separator": ("['a.csv']\nseparator = '#'", "'#' is not possible; choose one of ','"),
+    "no file": ("['a.csv']\nsubject = 'x'", "a.csv: no such file; check the path"),
+    "no column": (
+        "['airports.csv']\nsubject = 'kode'\nlabel = 'name'",
+        r"airports.csv:1: the header .* has no column 'kode'; correct subject in .*map.toml \[",
+    ),
+    "no object": (
+        "['airports.csv']\nsubject = 'code'\nrelation_name = 'r'",
+        r"lacks object; name the columns with object in .*, or give header = false if",
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "message"), WRONG.values(), ids=WRONG)
+def test_a_wrong_mapping_is_reported_with_its_place(place: Path, text: str, message: str) -> None:
+    (place / "map.toml").write_text(text)
+    with pytest.raises(InputError, match=message):
+        read(mapping=place / "map.toml")
+
+
+def test_a_source_without_a_section_is_reported(place: Path) -> None:
+    with pytest.raises(InputError, match=r"x.csv: no section of .*map.toml is about this file"):
+        read("x.csv", mapping=place / "map.toml")
+
+
+def test_a_mapping_and_a_format_exclude_each_other(place: Path) -> None:
+    with pytest.raises(InputError, match="a mapping and options about columns or the format; put"):
+        read(mapping=place / "map.toml", format="table")
+
+
+def test_without_any_source_there_is_nothing_to_read() -> None:
+    with pytest.raises(InputError, match="no source is given; name files, a folder, or a mapping"):
+        read()
