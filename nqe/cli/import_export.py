@@ -80,6 +80,7 @@ def import_(
     those splits, all others train. The labels.tsv in a folder is used unless --labels is given.
     Without SRC, all files of the mapping are read.
     """
+    from nqe.cli.print_graph import note_leakage, say_saved
     from nqe.cli.progress import ProgressBar
     from nqe.graph.storage import check_output
     from nqe.readers import BadLines, Columns, read
@@ -108,12 +109,8 @@ def import_(
         )
     dataset.save(output, bad.to_tsv() if bad.count else None)
     _note_bad_lines(bad, output)
-    sizes = ", ".join(f"{name} {len(facts):,}" for name, facts in dataset.splits.items())
-    names = dataset.vocabulary
-    printing.say(
-        f"{output}: {sizes} facts; {len(names.entities):,} entities, "
-        f"{len(names.relations):,} relations; fingerprint {dataset.fingerprint}"
-    )
+    say_saved(output, dataset)
+    note_leakage(dataset)
 
 
 def _parse_qualifiers(text: str | None) -> tuple[tuple[str, str], ...] | None:

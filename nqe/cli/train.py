@@ -72,6 +72,12 @@ def train(
         given.append(f"train.minutes={_parse_minutes(time_budget)}")
     settings = _read_settings(output, config, given, resume)
     graph = open_dataset(dataset)
+    if is_first_process() and not len(graph.splits.get("valid", ())):
+        printing.note(
+            f"nqe: note: {dataset} has no valid facts, so the best model cannot be chosen, "
+            "training cannot stop early, and probabilities are not calibrated; hold some out with "
+            f"`nqe split {dataset} -o NEW --valid 5% --test 5%`, and train on that"
+        )
     with TrainingBar() as bar:
         result = train_model(
             graph,
