@@ -28,10 +28,10 @@ LEAKAGE_COLUMNS = (
     "inverse relation",
 )
 LEAKS = {
-    "repeated": "{:,} stand too",
-    "other_qualifiers": "{:,} have other qualifiers",
-    "duplicate": "{:,} have a duplicate relation",
-    "inverse": "{:,} have the inverse relation",
+    "repeated": "{:,} stand there too",
+    "other_qualifiers": "{:,} differ in qualifiers alone",
+    "duplicate": "{:,} follow by a duplicate relation",
+    "inverse": "{:,} follow by an inverse relation",
 }
 TWIN_KINDS = {False: "duplicate", True: "inverse"}
 
@@ -77,13 +77,12 @@ def note_leakage(dataset: Dataset) -> None:
     for split in measure_leakage(dataset):
         if not split.total:
             continue
-        known = dataset.known_splits(split.split).replace(",", " or ")
-        reasons = [text.format(getattr(split, key)) for key, text in LEAKS.items()]
-        counts = [getattr(split, key) for key in LEAKS]
-        told = ", ".join(text for text, count in zip(reasons, counts, strict=True) if count)
+        known = dataset.known_splits(split.split).replace(",", " and ")
+        reasons = {text: getattr(split, key) for key, text in LEAKS.items()}
+        told = ", ".join(text.format(count) for text, count in reasons.items() if count)
         note(
-            f"nqe: note: {split.total:,} of {split.facts:,} {split.split} facts are not new: in "
-            f"{known}, {told}; see `nqe stats`"
+            f"nqe: note: {split.total:,} of {split.facts:,} {split.split} facts are not new to "
+            f"{known}: {told}; see `nqe stats`"
         )
 
 
