@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, time, timedelta
@@ -12,13 +11,12 @@ from typing import Any
 from uuid import UUID
 
 from nqe.errors import InputError
+from nqe.text_format import WHOLE_WITH_FRACTION, split_cells
 
 # Values that become texts, besides those in lists.
 PLAIN_TYPES = (str, Number, date, time, timedelta, UUID)
 # Above this, a floating-point number no longer tells one whole number from the next.
 LARGEST_WHOLE = 2**53
-# How pandas writes a whole number into text if a number is missing elsewhere in its column.
-WHOLE_WITH_FRACTION = re.compile(r"-?[0-9]+\.0")
 
 
 @dataclass(frozen=True)
@@ -41,20 +39,32 @@ def list_texts(cell: Any) -> list[str]:
     return [text for text in texts if text]
 
 
-def find_whole_columns(rows: Sequence[Sequence[str]]) -> frozenset[int]:
-    """The columns of rows of text in which every filled cell is a whole number with `.0`."""
-    places = range(max(map(len, rows), default=0))
-    filled = ([row[place] for row in rows if place < len(row) and row[place]] for place in places)
-    return frozenset(
+def find_whole_columns(lines: Sequence[str], separator: str) -> frozenset[int]:
+    """The columns in which every filled cell is a whole number with `.0` and without quotes."""
+    rows = [split_or_skip(line, separator) for line in lines]
+    places = {place for row in rows for place, cell in enumerate(row) if cell}
+    other = {
         place
-        for place, cells in zip(places, filled, strict=True)
-        if cells and all(map(WHOLE_WITH_FRACTION.fullmatch, cells))
-    )
+        for line, row in zip(lines, rows, strict=True)
+        for place, cell in enumerate(row)
+        if cell and drop_fraction(cell, line) == cell
+    }
+    return frozenset(places - other)
 
 
-def drop_fraction(text: str) -> str:
-    """A whole number without its `.0`; any other text as it is."""
-    return text[:-2] if WHOLE_WITH_FRACTION.fullmatch(text) else text
+def drop_fraction(cell: str, line: str) -> str:
+    """A whole number without its `.0`; any other text, and one in quotes on its line, as it is."""
+    if WHOLE_WITH_FRACTION.fullmatch(cell) and f'"{cell}"' not in line:
+        return cell[:-2]
+    return cell
+
+
+def split_or_skip(line: str, separator: str) -> list[str]:
+    """The cells of a line; none if its quotes are wrong."""
+    try:
+        return split_cells(line, separator)
+    except InputError:
+        return []
 
 
 def _write(value: Any) -> str:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from nqe.errors import InputError
-from nqe.text_format import split_cells
+from nqe.readers.cells import split_or_skip
 
 # At most this many lines are compared with the first one.
 COMPARED = 200
@@ -45,7 +44,8 @@ def looks_like_header(lines: Sequence[str], separator: str) -> bool:
 
     It is not if one of its cells stands in the same column again.
     """
-    rows = _split_lines(lines[: COMPARED + 1], separator)
+    rows = [split_or_skip(line.rstrip("\n"), separator) for line in lines[: COMPARED + 1]]
+    rows = [row for row in rows if row]
     if not rows or len(rows[0]) < 2 or not all(map(WORD.fullmatch, filter(None, rows[0]))):
         return False
     first, others = rows[0], rows[1:]
@@ -92,16 +92,6 @@ def _find_kind(cell: str) -> str | None:
 
 def _simplify(name: str) -> str:
     return re.sub(r"[^a-z0-9]", "", name.casefold())
-
-
-def _split_lines(lines: Sequence[str], separator: str) -> list[list[str]]:
-    rows = []
-    for line in lines:
-        try:
-            rows.append(split_cells(line, separator))
-        except InputError:
-            continue
-    return rows
 
 
 def _quote(name: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,7 +17,7 @@ from nqe.readers.records import DescribedId, Record
 from nqe.text_format import ALIAS_SEPARATOR, MAIN_COLUMNS
 
 # A column that pandas adds to Parquet for the numbers of rows.
-PANDAS_INDEX = "__index_level_"
+PANDAS_INDEX = re.compile(r"__index_level_[0-9]+__")
 
 Cells = Mapping[int, Any]
 """The filled cells of a row by the position of their column."""
@@ -165,7 +166,7 @@ class _Finder:
         return {
             place: prefix + name
             for place, name in names
-            if name and place not in used and not name.startswith(PANDAS_INDEX)
+            if name and place not in used and not PANDAS_INDEX.fullmatch(name)
         }
 
     def _place_of(self, key: str) -> int | None:

@@ -43,8 +43,8 @@ def _read_text(source: Source, columns: Columns) -> Records:
     lines = source.head_lines()
     if not lines:
         return
-    separator = columns.separator or columns.find_separator(lines[0]) or guess_separator(lines)
-    separator = separator or ","
+    named = columns.find_separator(lines[0]) if columns.has_header else None
+    separator = columns.separator or named or guess_separator(lines) or ","
     layout = Layout.of(_list_names(lines[0], separator, columns, source), columns, source.name)
     parse = _make_parser(layout, columns, separator, lines)
     rows = source.parse_lines(parse)
@@ -79,8 +79,7 @@ def _make_parser(
     layout: Layout, columns: Columns, separator: str, lines: Sequence[str]
 ) -> Callable[[str], list[Record]]:
     """What turns a line into its records."""
-    rows = [line.split(separator) for line in lines[columns.has_header :] if '"' not in line]
-    whole, missing = find_whole_columns(rows), columns.missing
+    whole, missing = find_whole_columns(lines[columns.has_header :], separator), columns.missing
     first = "the header" if columns.has_header else "the table"
 
     def parse(line: str) -> list[Record]:
@@ -89,7 +88,7 @@ def _make_parser(
             raise InputError(f"{len(row)} cells, but {first} has {layout.width}; add or drop some")
         cells = {place: cell for place, cell in enumerate(row) if cell and cell not in missing}
         for place in whole & cells.keys():
-            cells[place] = drop_fraction(cells[place])
+            cells[place] = drop_fraction(cells[place], line)
         return layout.list_records(cells)
 
     return parse
