@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -59,7 +60,8 @@ def measure_leakage(dataset: Dataset) -> tuple[Leakage, ...]:
     held_out = [name for name in held_out if dataset.known_splits(name) != "none"]
     if not held_out:
         return ()
-    codes = {inverse: _find_codes(dataset, inverse=inverse) for inverse in (False, True)}
+    twins = _find_twins(dataset)
+    codes = {inverse: np.array([code for code, _ in twins[inverse]]) for inverse in (False, True)}
     return tuple(_measure_split(dataset, name, codes) for name in held_out)
 
 
@@ -68,8 +70,8 @@ def find_twins(dataset: Dataset) -> tuple[Twins, ...]:
     ids, count = dataset.vocabulary.relations.ids, len(dataset.vocabulary.relations)
     found = [
         Twins(ids[code // count], ids[code % count], inverse, pairs)
-        for inverse in (False, True)
-        for code, pairs in _count_twins(dataset, inverse=inverse)
+        for inverse, twins in _find_twins(dataset).items()
+        for code, pairs in twins
         if code // count <= code % count  # the other direction says the same
     ]
     return tuple(sorted(found, key=lambda twins: -twins.pairs))
@@ -79,7 +81,7 @@ def _measure_split(dataset: Dataset, name: str, codes: dict[bool, Integers]) -> 
     size, known = len(dataset.splits[name]), dataset.known_for(name).facts
     new = dataset.held_out(name)
     counts = [size - len(new)]
-    triples = _Triples.of(known, len(dataset.vocabulary.entities))
+    triples = _Triples.of([known], len(dataset.vocabulary.entities))
     relation_count = len(dataset.vocabulary.relations)
     same = np.arange(relation_count) * (relation_count + 1)
     for wanted, inverse in ((same, False), (codes[False], False), (codes[True], True)):
@@ -98,10 +100,11 @@ class _Triples:
     entity_count: int
 
     @classmethod
-    def of(cls, facts: Facts, entity_count: int) -> _Triples:
-        pair = facts.subject * entity_count + facts.object
-        order = np.lexsort((facts.relation, pair))
-        pair, relation = pair[order], facts.relation[order]
+    def of(cls, tables: Sequence[Facts], entity_count: int) -> _Triples:
+        pair = np.concatenate([facts.subject * entity_count + facts.object for facts in tables])
+        relation = np.concatenate([facts.relation for facts in tables])
+        order = np.lexsort((relation, pair))
+        pair, relation = pair[order], relation[order]
         new = np.ones(len(pair), dtype=bool)
         new[1:] = (np.diff(pair) != 0) | (np.diff(relation) != 0)
         return cls(pair[new], relation[new], entity_count)
@@ -130,14 +133,17 @@ class _Triples:
         return follows
 
 
-def _find_codes(dataset: Dataset, *, inverse: bool) -> Integers:
-    return np.array([code for code, _ in _count_twins(dataset, inverse=inverse)], dtype=np.int64)
+def _find_twins(dataset: Dataset) -> dict[bool, list[tuple[int, int]]]:
+    """Duplicate relations under False, inverse ones under True, with the pairs that they share.
 
-
-def _count_twins(dataset: Dataset, *, inverse: bool) -> list[tuple[int, int]]:
-    """All twins, as relation * relation_count + other, with the number of pairs they share."""
+    Two relations are written as one number: relation * relation_count + other.
+    """
+    triples = _Triples.of(list(dataset.splits.values()), len(dataset.vocabulary.entities))
     count = len(dataset.vocabulary.relations)
-    triples = _Triples.of(dataset.graph.facts, len(dataset.vocabulary.entities))
+    return {inverse: _count_twins(triples, count, inverse=inverse) for inverse in (False, True)}
+
+
+def _count_twins(triples: _Triples, count: int, *, inverse: bool) -> list[tuple[int, int]]:
     left, right = triples.join(triples.turn(triples.pair) if inverse else triples.pair)
     one, other = triples.relation[left], triples.relation[right]
     chosen = slice(None) if inverse else one != other
