@@ -70,7 +70,7 @@ def _list_names(line: str, separator: str, columns: Columns, source: Source) -> 
     if tuple(cells) == columns.names:
         raise InputError(
             f"{source.name}:1: the first line is a header with the names that were given; "
-            f"leave out {columns.option('columns')}"
+            f"leave out {'--columns' if columns.mapping is None else 'names'}"
         )
     return columns.names
 

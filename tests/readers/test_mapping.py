@@ -108,6 +108,11 @@ WRONG = {
         "['airports.csv']\nsubject = 'kode'\nlabel = 'name'",
         r"airports.csv:1: the header .* has no column 'kode'; correct subject in .*map.toml \[",
     ),
+    "names that stand in the first line": (
+        "['airports.csv']\nnames = ['code', 'name', 'kind', 'city', 'opened', 'comment']\n"
+        "subject = 'code'\nlabel = 'name'",
+        "the first line is a header with the names that were given; leave out names",
+    ),
     "no object": (
         "['airports.csv']\nsubject = 'code'\nrelation_name = 'r'",
         r"lacks object; name the columns with object in .*, or give header = false if",
