@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from nqe.errors import NqeError, QueryError
     from nqe.evaluation import Report, compare, evaluate, predict_links
     from nqe.graph import Dataset, EntitySet, Fact, Graph, Pattern
+    from nqe.graph.holdout import split
     from nqe.graph.statistics import compute_statistics
     from nqe.model import EmbeddingRunner, Model, load
     from nqe.query import (
@@ -95,6 +96,7 @@ _HOMES = {
     "read": "nqe.readers",
     "sample": "nqe.sampling",
     "score": "nqe.answering",
+    "split": "nqe.graph.holdout",
     "compute_statistics": "nqe.graph.statistics",
     "suggest": "nqe.answering",
     "train": "nqe.answering",
@@ -147,6 +149,7 @@ __all__ = [
     "read",
     "sample",
     "score",
+    "split",
     "suggest",
     "train",
     "variables",

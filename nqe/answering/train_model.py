@@ -66,7 +66,7 @@ def train(
 def _find_obstacle(run: Path, dataset: Dataset) -> str | None:
     """Find why a model cannot be calibrated on the validation split; None if it can."""
     if not len(dataset.splits.get("valid", ())):
-        return "the data set has no validation facts"
+        return "the data set has no validation facts; see `nqe split`"
     if has_learnt_from_valid(checkpoint_of(run)):
         return "the model has learnt from the validation split, which calibrating needs unseen"
     return None

@@ -20,6 +20,7 @@ from nqe.cli import (
     queries,
     score_suggest,
     shell,
+    split,
     train,
 )
 from nqe.version import VERSION
@@ -61,6 +62,7 @@ def options(
 for group in (
     import_export,
     inspect_graph,
+    split,
     check,
     ask,
     explain,

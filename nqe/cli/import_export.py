@@ -10,7 +10,8 @@ import typer
 from nqe.answering.open_graph import open_dataset
 from nqe.cli import printing
 from nqe.cli.options import FactsOption, PlaceArgument
-from nqe.text_format import MAIN_COLUMNS, STANDARD_STREAM
+from nqe.errors import NqeError
+from nqe.text_format import STANDARD_STREAM
 
 if TYPE_CHECKING:
     from nqe.readers import BadLines
@@ -27,11 +28,13 @@ SHOWN = 5
 
 
 def import_(
-    sources: Annotated[
-        list[str],
-        typer.Argument(metavar="SRC…", help="Files, `-`, or a folder with train, valid and test."),
-    ],
     output: Annotated[str, typer.Option("-o", "--output", help="The graph folder to write.")],
+    sources: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[SRC…]", help="Files, `-`, or a folder with train, valid and test."
+        ),
+    ] = None,
     format: Annotated[
         str | None,
         typer.Option("--format", help="statements, nary or table; detected if not given."),
@@ -50,9 +53,28 @@ def import_(
     skip_bad: Annotated[
         bool, typer.Option("--skip-bad", help="Skip bad lines; keep them in bad_lines.tsv.")
     ] = False,
-    subject: Annotated[str, typer.Option(help="A table's subject column.")] = MAIN_COLUMNS[0],
-    relation: Annotated[str, typer.Option(help="A table's relation column.")] = MAIN_COLUMNS[1],
-    object: Annotated[str, typer.Option(help="A table's object column.")] = MAIN_COLUMNS[2],
+    subject: Annotated[
+        str | None, typer.Option(help="A table's subject column: its name, or number if none.")
+    ] = None,
+    relation: Annotated[str | None, typer.Option(help="A table's relation column.")] = None,
+    object: Annotated[str | None, typer.Option(help="A table's object column.")] = None,
+    relation_name: Annotated[
+        str | None, typer.Option(help="The relation of all rows of a table.")
+    ] = None,
+    qualifiers: Annotated[
+        str | None,
+        typer.Option(help="The columns of qualifiers, such as a,b, or none; default: all others."),
+    ] = None,
+    no_header: Annotated[
+        bool, typer.Option("--no-header", help="A table's first line is a row; columns are 1, 2, …")
+    ] = False,
+    columns: Annotated[
+        str | None, typer.Option(help="The names of the columns of a table without a header.")
+    ] = None,
+    mapping: Annotated[
+        str | None,
+        typer.Option("--mapping", help="A TOML file that says what columns of which files mean."),
+    ] = None,
 ) -> None:
     """Read facts and save them as a graph folder (Python: nqe.read, Dataset.save).
 
@@ -60,21 +82,33 @@ def import_(
 
     gzip, bzip2 and zstd files are decompressed. Files named train, valid (or dev) and test become
     those splits, all others train. The labels.tsv in a folder is used unless --labels is given.
+    Without SRC, all files of the mapping are read.
     """
+    from nqe.cli.print_graph import note_leakage, say_saved
     from nqe.cli.progress import ProgressBar
     from nqe.graph.storage import check_output
     from nqe.readers import BadLines, Columns, LiteralPolicy, read
 
     policy = LiteralPolicy(literals) if literals else None
+    meaning = Columns(
+        subject,
+        relation,
+        object,
+        relation_name,
+        _parse_qualifiers(qualifiers),
+        header=not no_header,
+        names=None if columns is None else _split_names("columns", columns),
+    )
     check_output(Path(output))
     bad = BadLines(skip=skip_bad)
     with ProgressBar("facts") as progress:
         dataset = read(
-            sources,
+            sources or [],
             format=format,
             labels=labels,
             limit=limit,
-            columns=Columns(subject, relation, object),
+            columns=meaning,
+            mapping=mapping,
             literals=policy,
             bad=bad,
             progress=progress,
@@ -83,12 +117,22 @@ def import_(
     _note_bad_lines(bad, output)
     if told := (policy or LiteralPolicy()).describe(dataset):
         printing.note(told)
-    sizes = ", ".join(f"{name} {len(facts):,}" for name, facts in dataset.splits.items())
-    names = dataset.vocabulary
-    printing.say(
-        f"{output}: {sizes} facts; {len(names.entities):,} entities, "
-        f"{len(names.relations):,} relations; fingerprint {dataset.fingerprint}"
-    )
+    say_saved(output, dataset)
+    note_leakage(dataset)
+
+
+def _parse_qualifiers(text: str | None) -> tuple[tuple[str, str], ...] | None:
+    """The columns of qualifiers with the names of their attributes; None if none are named."""
+    if text is None or text.strip() == "none":
+        return None if text is None else ()
+    return tuple((name, name) for name in _split_names("qualifiers", text))
+
+
+def _split_names(option: str, text: str) -> tuple[str, ...]:
+    names = tuple(name.strip() for name in text.split(","))
+    if "" in names:
+        raise NqeError(f"--{option} {text:.100}: an empty name; write names with commas between")
+    return names
 
 
 def _note_bad_lines(bad: BadLines, output: str) -> None:

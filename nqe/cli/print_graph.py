@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from nqe.cli.printing import heading, say, table
+from nqe.cli.printing import heading, note, say, table
+from nqe.graph.dataset import Dataset
 from nqe.graph.entity_facts import EntityFacts, LabelledFact
+from nqe.graph.leakage import measure_leakage
 from nqe.graph.statistics import Frequency, Statistics
 
 SPLIT_COLUMNS = (
@@ -17,6 +19,21 @@ SPLIT_COLUMNS = (
     "relations",
     "repeats",
 )
+LEAKAGE_COLUMNS = (
+    "split",
+    "facts",
+    "repeated",
+    "other qualifiers",
+    "duplicate relation",
+    "inverse relation",
+)
+LEAKS = {
+    "repeated": "{:,} stand there too",
+    "other_qualifiers": "{:,} differ in qualifiers alone",
+    "duplicate": "{:,} follow by a duplicate relation",
+    "inverse": "{:,} follow by an inverse relation",
+}
+TWIN_KINDS = {False: "duplicate", True: "inverse"}
 
 
 def print_statistics(numbers: Statistics) -> None:
@@ -25,6 +42,15 @@ def print_statistics(numbers: Statistics) -> None:
     table(("what", "count"), _list_totals(numbers))
     heading("Splits")
     table(SPLIT_COLUMNS, [tuple(vars(split).values()) for split in numbers.splits])
+    if numbers.leakage:
+        heading("Held-out facts that are not new")
+        table(LEAKAGE_COLUMNS, [tuple(vars(split).values()) for split in numbers.leakage])
+    if numbers.twins:
+        heading("Inverse and duplicate relations")
+        rows = [
+            (one.relation, one.other, TWIN_KINDS[one.inverse], one.pairs) for one in numbers.twins
+        ]
+        table(("relation", "other", "kind", "pairs of entities"), rows)
     heading("Arities")
     table(("entities in a fact", "facts"), list(numbers.arities.items()))
     heading("Most frequent relations")
@@ -34,6 +60,30 @@ def print_statistics(numbers: Statistics) -> None:
         _print_frequencies(numbers.attributes, "qualifiers")
     heading("Most connected entities")
     _print_frequencies(numbers.degrees.most, "slots")
+
+
+def say_saved(output: str, dataset: Dataset) -> None:
+    """Say what was saved: the sizes of a data set, and its fingerprint."""
+    sizes = ", ".join(f"{name} {len(facts):,}" for name, facts in dataset.splits.items())
+    names = dataset.vocabulary
+    say(
+        f"{output}: {sizes} facts; {len(names.entities):,} entities, "
+        f"{len(names.relations):,} relations; fingerprint {dataset.fingerprint}"
+    )
+
+
+def note_leakage(dataset: Dataset) -> None:
+    """Warn of held-out facts that are not new."""
+    for split in measure_leakage(dataset):
+        if not split.total:
+            continue
+        known = dataset.known_splits(split.split).replace(",", " and ")
+        reasons = {text: getattr(split, key) for key, text in LEAKS.items()}
+        told = ", ".join(text.format(count) for text, count in reasons.items() if count)
+        note(
+            f"nqe: note: {split.total:,} of {split.facts:,} {split.split} facts are not new to "
+            f"{known}: {told}; see `nqe stats`"
+        )
 
 
 def print_entity(entity: EntityFacts, limit: int) -> None:

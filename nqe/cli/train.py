@@ -15,8 +15,15 @@ from nqe.errors import NqeError
 
 if TYPE_CHECKING:
     from nqe.answering import TrainResult
+    from nqe.graph import Dataset
     from nqe.settings import RunSettings
+    from nqe.training.status import OnStep, TrainingStatus
 
+NO_VALID_FACTS = (
+    "nqe: note: {0} has no valid facts, so the best model cannot be chosen, training cannot stop "
+    "early, and probabilities are not calibrated; hold some out with `nqe split {0} -o NEW "
+    "--valid 5% --test 5%`, and train on that"
+)
 _MINUTES_PER_UNIT = {"s": 1 / 60, "m": 1.0, "h": 60.0}
 
 
@@ -80,10 +87,22 @@ def train(
             settings,
             name=dataset,
             resume=resume,
-            on_step=bar.update if is_first_process() else None,
+            on_step=_watch(bar.update, graph, dataset) if is_first_process() else None,
         )
     if is_first_process():
         _print_result(result)
+
+
+def _watch(update: OnStep, graph: Dataset, name: str) -> OnStep:
+    """Return what shows each step; at the first one it says what is lost without valid facts."""
+    notes = [] if len(graph.splits.get("valid", ())) else [NO_VALID_FACTS.format(name)]
+
+    def on_step(status: TrainingStatus) -> None:
+        while notes:
+            printing.note(notes.pop())
+        update(status)
+
+    return on_step
 
 
 def _read_settings(

@@ -86,11 +86,17 @@ def make_number(value: Decimal, unit: str | None = None, until: Decimal | None =
 
 
 def parse_number(text: str, unit: str | None = None) -> Number:
-    """The number that a text such as `12.5`, `-1.25E1`, `12.5 kg` or `100..200 km` stands for."""
+    """The number that a text such as `12.5`, `-1.25E1`, `12.5 kg` or `100..200 km` stands for.
+
+    `unit` is that of a number which is written without one.
+    """
     written, _, own_unit = text.partition(" ")
     low, sign, high = written.partition(BAND_SIGN)
     until = _parse_decimal(high, text) if sign else None
-    return make_number(_parse_decimal(low, text), unit or own_unit.strip() or None, until)
+    number = make_number(_parse_decimal(low, text), own_unit.strip() or unit or None, until)
+    if unit and number.unit != unit:
+        raise InputError(f"'{text:.60}' has another unit than {unit:.60}; convert it")
+    return number
 
 
 def write_decimal(number: Decimal) -> str:

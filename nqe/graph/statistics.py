@@ -9,6 +9,7 @@ import numpy as np
 from nqe.graph.arrays import Integers
 from nqe.graph.dataset import Dataset
 from nqe.graph.fact_columns import Facts
+from nqe.graph.leakage import Leakage, Twins, find_twins, measure_leakage
 from nqe.graph.vocabulary import Names
 
 
@@ -63,6 +64,8 @@ class Statistics:
     main_relations: tuple[Frequency, ...]
     attributes: tuple[Frequency, ...]
     degrees: Degrees
+    leakage: tuple[Leakage, ...]
+    twins: tuple[Twins, ...]
 
 
 def compute_statistics(dataset: Dataset, top: int = 10) -> Statistics:
@@ -84,6 +87,8 @@ def compute_statistics(dataset: Dataset, top: int = 10) -> Statistics:
         main_relations=_find_most_frequent(facts.relation, names.relations, top),
         attributes=_find_most_frequent(facts.attribute, names.relations, top),
         degrees=_compute_degrees(facts, names.entities, top),
+        leakage=measure_leakage(dataset),
+        twins=find_twins(dataset)[:top],
     )
 
 

@@ -1,11 +1,12 @@
 """Reading graphs from files: one file per format, each yielding facts, labels and bad lines."""
 
 from nqe.readers.bad_lines import BadLines
+from nqe.readers.columns import Columns
 from nqe.readers.formats import FORMATS
 from nqe.readers.literal_policy import LiteralPolicy
 from nqe.readers.read_dataset import read, read_labels
 from nqe.readers.records import BadLine, DescribedId, Record, Records
-from nqe.readers.table import Columns
+from nqe.readers.typed_values import LiteralType
 
 __all__ = [
     "FORMATS",
@@ -14,6 +15,7 @@ __all__ = [
     "Columns",
     "DescribedId",
     "LiteralPolicy",
+    "LiteralType",
     "Record",
     "Records",
     "read",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import stat
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from nqe.errors import InputError
@@ -16,11 +16,12 @@ from nqe.graph.vocabulary import Description
 from nqe.progress import NoProgress, Progress
 from nqe.readers import labels as labels_file
 from nqe.readers.bad_lines import BadLines
+from nqe.readers.columns import Columns
 from nqe.readers.formats import choose_reader, detect_format
 from nqe.readers.literal_policy import LiteralPolicy
+from nqe.readers.mapping import read_mapping
 from nqe.readers.record_collector import RecordCollector
 from nqe.readers.source import Source
-from nqe.readers.table import Columns
 from nqe.text_format import LABELS_FILE, STANDARD_STREAM
 
 OTHER_SPLIT_NAMES = {"validation": "valid", "dev": "valid"}
@@ -39,23 +40,26 @@ class ReadOptions:
 
 
 def read(
-    sources: str | Path | Sequence[str | Path],
+    sources: str | Path | Sequence[str | Path] = (),
     *,
     format: str | None = None,
     labels: str | Path | None = None,
     limit: int | None = None,
     columns: Columns | None = None,
+    mapping: str | Path | None = None,
     literals: LiteralPolicy | str | None = None,
     bad: BadLines | None = None,
     progress: Progress | None = None,
 ) -> Dataset:
     """Read files, or a folder with train, valid and test, or a saved graph folder.
 
-    Without `format`, each file's format is detected from its content. `limit` is the number of
-    facts to read from each file. `literals` says what to do with times, numbers and texts: skip,
-    keep or bands; without it they are kept, but numbers and dates in Parquet and JSON, which may
-    be ids, are read as plain ids. `bad` says what to do with bad lines (by default, stop at the
-    first one), and `progress` receives how far reading is.
+    Without `format`, each file's format is detected from its content. `columns` says what the
+    columns of a table mean, and `mapping` is a TOML file that says it for several tables, which
+    are read if no sources are given. `limit` is the number of facts to read from each file.
+    `literals` says what to do with times, numbers and texts: skip, keep or bands; without it they
+    are kept, but numbers and dates in Parquet and JSON, which may be ids, are read as plain ids
+    unless `columns` or `mapping` say what they are. `bad` says what to do with bad lines (by
+    default, stop at the first one), and `progress` receives how far reading is.
     """
     names = [str(source) for source in ([sources] if isinstance(sources, str | Path) else sources)]
     for name in names:
@@ -66,11 +70,14 @@ def read(
         raise InputError(f"a limit of {limit} facts; read 1 or more")
     saved = [name for name in names if is_saved(Path(name))]
     if saved:
-        _check_alone(saved[0], names, format, limit, literals)
+        _check_alone(saved[0], names, (format, limit, literals), columns, mapping)
         dataset = Dataset.load(saved[0])
     else:
         options = ReadOptions(format, columns or Columns(), limit, literals is not None)
-        _read_files(names, options, collector, progress or NoProgress())
+        files = _list_files(names, options, mapping)
+        for file in files:
+            _read_file(file, collector, progress or NoProgress())
+        _check_left(files, collector)
         dataset = Dataset(*collector.builder.finish())
     beside = [] if saved else _find_labels(names)
     for path in [str(labels)] if labels else beside:
@@ -103,48 +110,92 @@ def _check_path(name: str) -> None:
 
 
 def _check_alone(
-    name: str, names: Sequence[str], format: str | None, limit: int | None, literals: object
+    name: str,
+    names: Sequence[str],
+    options: Sequence[object],
+    columns: Columns | None,
+    mapping: str | Path | None,
 ) -> None:
     """Refuse options and sources that cannot be combined with a saved graph."""
     if len(names) > 1:
         raise InputError(
             f"{name}: a saved graph cannot be joined with others; export it and import its files"
         )
-    if format is not None or limit is not None or literals is not None:
+    if any(option is not None for option in options):
         raise InputError(
             f"{name}: a saved graph is read as it is; leave out --format, --limit and --literals"
         )
+    if mapping is not None or (columns is not None and columns.are_given):
+        raise InputError(
+            f"{name}: a saved graph has no columns; leave out the mapping or the options about them"
+        )
 
 
-def _read_files(
-    names: Sequence[str], options: ReadOptions, collector: RecordCollector, progress: Progress
-) -> None:
-    """Read the files of all splits."""
+@dataclass(frozen=True)
+class _File:
+    """A file to read, its split, and how to read it."""
+
+    name: str
+    split: str
+    options: ReadOptions
+
+
+def _list_files(
+    names: Sequence[str], options: ReadOptions, mapping: str | Path | None
+) -> list[_File]:
+    """The files of all splits."""
     if options.format is not None:
         choose_reader(options.format, options.columns)  # an unknown format is refused first
-    for split, files in _find_splits(names, options).items():
-        for file in files:
-            _read_file(file, split, options, collector, progress)
+    if mapping is not None:
+        return _list_mapped_files(names, options, mapping)
+    if not names:
+        raise InputError("no source is given; name files, a folder, or a mapping")
+    splits = _find_splits(names, options)
+    return [_File(name, split, options) for split, files in splits.items() for name in files]
 
 
-def _read_file(
-    name: str, split: str, options: ReadOptions, collector: RecordCollector, progress: Progress
-) -> None:
-    bad_before = collector.bad.count
+def _list_mapped_files(
+    names: Sequence[str], options: ReadOptions, mapping: str | Path
+) -> list[_File]:
+    """The files of a mapping; of those that are named, if any are."""
+    if options.columns.are_given or options.format is not None:
+        raise InputError(
+            f"{mapping}: a mapping and options about columns or the format; put them into the "
+            "mapping, or leave it out"
+        )
+    return [
+        _File(
+            one.file,
+            one.split or detect_split(Path(one.file).name) or "train",
+            replace(options, format="table", columns=one.columns),
+        )
+        for one in read_mapping(mapping, names)
+    ]
+
+
+def _read_file(file: _File, collector: RecordCollector, progress: Progress) -> None:
+    name, options = file.name, file.options
+    before = collector.bad.count, collector.count_others()
     with Source(name) as source:
         progress.start(Path(name).name, source.size)
         format = options.format or detect_format(source, options.columns)
         records = choose_reader(format, options.columns, typed=options.typed)(source)
-        count = collector.collect(source, records, split, options.limit, progress)
-    if not count and collector.bad.count > bad_before:
+        count = collector.collect(source, records, file.split, options.limit, progress)
+    if count or collector.count_others() > before[1]:
+        return
+    if collector.bad.count > before[0]:
         raise InputError(f"{name}: only bad lines; run without --skip-bad to see the first of them")
-    if not count and collector.literals.statements:
+    raise InputError(f"{name}: empty; there is nothing to import")
+
+
+def _check_left(files: Sequence[_File], collector: RecordCollector) -> None:
+    """Refuse to leave out every statement of all files."""
+    if not collector.facts and collector.literals.statements:
+        names = ", ".join(dict.fromkeys(file.name for file in files))
         raise InputError(
-            f"{name}: every statement is about a literal, which --literals skip leaves out; "
+            f"{names:.200}: every statement is about a literal, which --literals skip leaves out; "
             "give --literals keep or bands"
         )
-    if not count:
-        raise InputError(f"{name}: empty; there is nothing to import")
 
 
 def _find_splits(names: Sequence[str], options: ReadOptions) -> Mapping[str, list[str]]:

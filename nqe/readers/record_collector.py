@@ -27,6 +27,10 @@ class RecordCollector:
     builder: DatasetBuilder = field(default_factory=DatasetBuilder)
     descriptions: dict[str, Description] = field(default_factory=dict)
     literals: LiteralPolicy = field(default_factory=LiteralPolicy)
+    facts: int = 0
+    """How many facts were added."""
+    described: int = 0
+    """How many records described an id."""
 
     def collect(
         self,
@@ -66,8 +70,14 @@ class RecordCollector:
                 case _:
                     assert_never(record)
         progress.update(source.position, count)
+        self.facts += count
         return count
 
+    def count_others(self) -> int:
+        """How many records were of use but no facts: descriptions, statements to leave out."""
+        return self.described + self.literals.statements.total()
+
     def _add_description(self, described: DescribedId) -> None:
+        self.described += 1
         earlier = self.descriptions.get(described.id, Description())
         self.descriptions[described.id] = earlier.merge(described.description)

@@ -12,12 +12,12 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, cast
+from typing import IO, TYPE_CHECKING, TypeVar, cast
 
 import pyarrow as pa
 
 from nqe.errors import InputError
-from nqe.readers.records import BadLine, Record, Records
+from nqe.readers.records import BadLine
 from nqe.text_format import STANDARD_STREAM
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ LARGEST_IN_MEMORY = 512 << 20
 PATIENCE = 200
 
 Stream = IO[bytes]
+Parsed = TypeVar("Parsed")
 
 
 def _zstd(stream: Stream) -> Stream:
@@ -174,8 +175,8 @@ class Source:
                 raise InputError(f"{self.name}:{number}: {line.problem}")
             yield number, line
 
-    def parse_lines(self, parse: Callable[[str], Record]) -> Records:
-        """One record per line that is not empty: the result of `parse`, or a bad line.
+    def parse_lines(self, parse: Callable[[str], Parsed]) -> Iterator[tuple[int, Parsed | BadLine]]:
+        """The result of `parse` for each line that is not empty, or a bad line.
 
         Bad lines are those that are not UTF-8 and those for which `parse` raises an InputError.
         """
@@ -184,10 +185,10 @@ class Source:
                 yield number, line
                 continue
             try:
-                record = parse(line)
+                parsed: Parsed | BadLine = parse(line)
             except InputError as error:
-                record = BadLine(str(error), line)
-            yield number, record
+                parsed = BadLine(str(error), line)
+            yield number, parsed
 
     def open_seekable(self) -> str | io.BytesIO:
         """Input for random access: the file's path, or all bytes if it is compressed or a pipe."""

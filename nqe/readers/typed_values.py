@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from decimal import Decimal
+from numbers import Real
 from typing import Any
 
-from nqe.errors import InputError
+from nqe.errors import InputError, choose
 from nqe.graph.calendar_days import convert_julian, count_month_days
-from nqe.graph.literals import Literal, Text, to_id
+from nqe.graph.literals import KINDS, Literal, Text, to_id
 from nqe.graph.number_values import make_number, parse_number
 from nqe.graph.time_values import Time, parse_time, parse_xsd_time
 
@@ -53,6 +55,30 @@ def read_value(
     return to_id(parse(written))
 
 
+@dataclass(frozen=True)
+class LiteralType:
+    """The type that all values of a column have."""
+
+    kind: str
+    """time, number or text"""
+    unit: str | None = None
+    """The unit of numbers that are written without one."""
+    language: str | None = None
+    """The language of texts, such as en."""
+
+    def __post_init__(self) -> None:
+        choose(dict.fromkeys(KINDS), self.kind, "kind of values")
+        for name, kind in (("unit", "number"), ("language", "text")):
+            if getattr(self, name) is not None and self.kind != kind:
+                raise InputError(f"a {self.kind} has no {name}; leave it out, or name a {kind}")
+        if self.language is not None:
+            Text("", self.language.lower())  # refuses what is no language
+
+    def read(self, text: str) -> str:
+        """The id of the literal that a text stands for."""
+        return read_value(text, self.kind, unit=self.unit, language=self.language)
+
+
 def read_cell(value: Any) -> str:
     """The id of a value that has a Python type: numbers and dates are literals, texts are not."""
     match value:
@@ -60,7 +86,7 @@ def read_cell(value: Any) -> str:
             return to_id(Text(str(value).lower()))
         case int():
             return to_id(make_number(Decimal(value)))
-        case float() | Decimal():
+        case Real() | Decimal():  # also the numbers of numpy
             return to_id(parse_number(str(value)))
         case datetime():
             moment = value.astimezone(UTC) if value.tzinfo else value

@@ -11,7 +11,7 @@ from pyarrow import parquet
 
 from nqe.graph.fact import Fact
 from nqe.graph.graph import Graph
-from nqe.text_format import MAIN_COLUMNS, join_cells
+from nqe.text_format import MAIN_COLUMNS, join_table_cells
 from nqe.writers.statements import repeat_facts
 
 
@@ -22,14 +22,15 @@ def list_lines(graph: Graph, separator: str) -> Iterator[str]:
     """
     header = [name for name, count in _count_values(graph).items() for _ in range(count)]
     first = {name: header.index(name) for name in header}
-    yield join_cells([*MAIN_COLUMNS, *header], separator) + "\n"
+    yield join_table_cells([*MAIN_COLUMNS, *header], separator) + "\n"
     for fact in repeat_facts(graph):
         cells = [""] * len(header)
         place = dict(first) if fact.qualifiers else first
         for attribute, value in fact.qualifiers:
             cells[place[attribute]] = value
             place[attribute] += 1
-        yield join_cells([fact.subject, fact.relation, fact.object, *cells], separator) + "\n"
+        main = (fact.subject, fact.relation, fact.object)
+        yield join_table_cells([*main, *cells], separator) + "\n"
 
 
 def write_parquet(graph: Graph, stream: IO[bytes]) -> None:

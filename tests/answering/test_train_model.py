@@ -53,7 +53,7 @@ def test_a_complete_run_is_calibrated_once(tmp_path: Path) -> None:
 def test_without_validation_facts_there_is_no_calibration(tmp_path: Path) -> None:
     result = train(without_valid(), tmp_path / "run", settings=settings(steps=2))
     assert result.calibrated is None
-    assert result.not_calibrated == "the data set has no validation facts"
+    assert result.not_calibrated == "the data set has no validation facts; see `nqe split`"
     assert not is_calibrated(result)
 
 

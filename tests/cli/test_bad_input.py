@@ -60,7 +60,7 @@ BAD_ARGUMENTS: dict[str, tuple[list[str], str]] = {
     ),
     "a wrong column": (
         ["f", "--format", "table", "--subject", "a", "--relation", "r", "--object", "x"],
-        "f:1: the header a, r, b lacks a, r or x; name",
+        "f:1: the header a, r, b has no column 'x'; correct --object",
     ),
     "missing labels": (["f", "--labels", "l.tsv"], "l.tsv: no such file; check the path"),
     "a folder without splits": (["empty"], "empty: no train, valid or test file in the folder;"),

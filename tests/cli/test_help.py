@@ -30,7 +30,7 @@ def commands(group: Any, *above: str) -> Iterator[tuple[str, ...]]:
 
 PROGRAM = typer.main.get_command(app)
 COMMANDS = list(commands(PROGRAM))
-OF_GRAPHS = ["demo", "export", "find", "import", "show", "stats"]
+OF_GRAPHS = ["demo", "export", "find", "import", "show", "split", "stats"]
 
 
 def example(text: str) -> list[str]:

@@ -6,7 +6,7 @@ import gzip
 from pathlib import Path
 
 import pytest
-from helpers import nqe, well
+from helpers import files, nqe, told, well
 from small_graph import FACTS, import_small_graph
 
 import nqe as package
@@ -49,6 +49,51 @@ def test_import_takes_the_names_of_a_tables_columns(tmp_path: Path) -> None:
     well(nqe("import", "t.csv", "-o", "t.graph", *columns, cwd=tmp_path))
     [fact] = package.read(tmp_path / "t.graph").graph
     assert fact == package.Fact("x", "r", "y", (("since", "1999"),))
+
+
+def test_import_takes_a_table_without_a_relation_or_a_header(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("HEL,LHR,AY,x\nLHR,JFK,,y\n")
+    columns = ["--columns", "from,to,airline,note", "--qualifiers", "airline"]
+    for options in (
+        [*columns, "--relation-name", "route"],
+        ["--no-header", "--relation-name", "route", "--qualifiers", "none"],
+    ):
+        well(nqe("import", "t.csv", "-o", "t.graph", *options, cwd=tmp_path))
+        facts = set(package.read(tmp_path / "t.graph").graph)
+        assert {(fact.subject, fact.relation, fact.object) for fact in facts} == {
+            ("HEL", "route", "LHR"),
+            ("LHR", "route", "JFK"),
+        }
+    assert not any(fact.qualifiers for fact in facts)
+
+
+def test_import_takes_a_mapping_of_several_files(tmp_path: Path) -> None:
+    (tmp_path / "map.toml").write_text(
+        "['a.csv']\nrelation_name = 'r'\n['b.csv']\nsubject = 'id'\nlabel = 'name'\n"
+    )
+    (tmp_path / "a.csv").write_text("source,target\nx,y\n")
+    (tmp_path / "b.csv").write_text("id,name\nx,Ex\n")
+    out = well(nqe("import", "--mapping", "map.toml", "-o", "g.graph", cwd=tmp_path))
+    assert out.startswith("g.graph: train 1 facts; 2 entities, 1 relations")
+    assert package.read(tmp_path / "g.graph").vocabulary.entities.labels[0] == "Ex"
+
+
+@pytest.mark.parametrize(
+    ("content", "options", "message"),
+    [
+        ("source,target\na,b\n", ["--relation", "nosuch"], "has no column 'nosuch'; correct --rel"),
+        ("item,prop,value\nQ1,P1,Q2\n", [], "looks like the header of a table; name its columns"),
+        ("source,kind,target\na,r,b\n", ["--subject", "source"], "lacks relation; name the col"),
+        ('[{"a": 1, "b": 2}]\n', [], "looks like a JSON array; write one object per line"),
+        ("a,r,b\n", ["--columns", "a,,b"], "--columns a,,b: an empty name; write names with"),
+    ],
+)
+def test_nothing_is_written_from_a_table_that_is_unclear(
+    tmp_path: Path, content: str, options: list[str], message: str
+) -> None:
+    (tmp_path / "t.csv").write_text(content)
+    assert message in told(nqe("import", "t.csv", "-o", "t.graph", *options, cwd=tmp_path))
+    assert files(tmp_path) == ["t.csv"]
 
 
 @pytest.mark.parametrize("format", ["statements", "csv", "tsv", "parquet"])

@@ -258,3 +258,12 @@ def test_a_folder_without_write_permission_is_an_error_in_one_sentence(here: Pat
         target = "locked/run"
     sentence = told(nqe("train", "atlas", "-o", target, "-c", "small.toml", cwd=here))
     assert sentence.startswith(f"{target}: cannot be written (")
+
+
+def test_a_graph_without_valid_facts_is_told_what_is_lost(here: Path) -> None:
+    facts = "".join(f"a{number},r,b{number % 3}\n" for number in range(30))
+    well(nqe("import", "-", "-o", "g.graph", cwd=here, given=facts.encode()))
+    run = nqe("train", "g.graph", "-o", "run", "-c", "small.toml", cwd=here)
+    well(run)
+    assert "nqe: note: g.graph has no valid facts, so the best model cannot be chosen" in run.err
+    assert "`nqe split g.graph -o NEW --valid 5% --test 5%`" in run.err

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
-from datetime import date
+from dataclasses import replace
+from datetime import date, datetime
+from decimal import Decimal
 from pathlib import Path
 
 import pyarrow as pa
@@ -14,7 +16,7 @@ from pyarrow import parquet
 
 from nqe.errors import InputError, NqeError
 from nqe.graph import Fact
-from nqe.readers import LiteralPolicy, read
+from nqe.readers import Columns, LiteralPolicy, LiteralType, read
 from nqe.readers.literal_policy import find_band
 
 LINES = """Curie,born,1867-11-07^^time
@@ -111,6 +113,54 @@ def test_numbers_and_dates_of_parquet_are_literals_if_asked_for(tmp_path: Path) 
     path.write_bytes(buffer.getvalue())
     assert list(read(path).graph) == [Fact("1", "born", "1867-11-07")]
     assert list(read(path, literals="keep").graph) == [Fact("1", "born", "1867-11-07^^time")]
+
+
+def test_every_number_and_date_of_pandas_is_a_literal_if_asked_for(tmp_path: Path) -> None:
+    columns = {
+        "subject": pa.array([7.0, None]),
+        "relation": pa.array(["r", None]),
+        "object": pa.array([1903.0, None]),
+        "single": pa.array([0.1, None], pa.float32()),
+        "list": pa.array([[2.5, 3.0], None], pa.list_(pa.float32())),
+        "exact": pa.array([Decimal("1.50"), None]),
+        "day": pa.array([datetime(2001, 5, 31), None]),
+        "moment": pa.array([datetime(2001, 5, 31, 12), None], pa.timestamp("us", "UTC")),
+        "category": pa.array(["a", None]).dictionary_encode(),
+    }
+    path = tmp_path / "table.parquet"
+    parquet.write_table(pa.table(columns).slice(0, 1), path)
+    assert list(read(path, literals="keep").graph) == [
+        Fact(
+            "7",
+            "r",
+            "1903^^number",
+            (
+                *(("single", "0.1^^number"), ("list", "2.5^^number"), ("list", "3^^number")),
+                *(("exact", "1.5^^number"), ("day", "2001-05-31^^time"), ("category", "a")),
+                ("moment", "2001-05-31T12:00:00^^time"),
+            ),
+        )
+    ]
+
+
+def test_a_declared_type_goes_before_that_of_a_column_of_parquet(tmp_path: Path) -> None:
+    path = tmp_path / "table.parquet"
+    columns = {"a": ["x"], "b": [1903.0], "c": [12], "number": [7], "name": ["seven"]}
+    parquet.write_table(pa.table(columns), path)
+    literals = (("b", LiteralType("time")), ("c", LiteralType("number", unit="kg")))
+    meaning = Columns("a", object="b", relation_name="r", qualifiers=(("c", "c"),))
+    for policy in (None, "keep"):
+        [fact] = read(path, columns=replace(meaning, literals=literals), literals=policy).graph
+        assert fact == Fact("x", "r", "1903^^time", (("c", "12 kg^^number"),))
+
+
+def test_an_object_that_has_a_label_is_no_literal(tmp_path: Path) -> None:
+    path = tmp_path / "table.parquet"
+    parquet.write_table(pa.table({"a": [1], "b": [7], "name": ["seven"]}), path)
+    meaning = Columns("a", object="b", relation_name="r", object_label="name")
+    dataset = read(path, columns=meaning, literals="keep")
+    assert list(dataset.graph) == [Fact("1", "r", "7")]
+    assert dataset.vocabulary.entities.resolve("seven") is not None
 
 
 def test_numbers_of_json_are_literals_if_asked_for(tmp_path: Path) -> None:

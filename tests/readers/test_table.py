@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gzip
 import io
+from datetime import datetime
 from decimal import Decimal
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -149,18 +151,24 @@ def test_a_structure_in_a_cell_is_reported_with_its_row(read_content: ReadConten
         read_content(parquet_bytes(columns))
 
 
-@pytest.mark.parametrize("header", ["a,b,c", "subject,relation,value", "x"])
+@pytest.mark.parametrize(
+    ("header", "lacks"),
+    [
+        ("a,b,c", "subject, relation or object; name the columns with --subject, --relation and"),
+        ("subject,relation,value", "object; name the columns with --object, or give --no-header"),
+        ("x", "subject, relation or object"),
+    ],
+)
 def test_a_header_without_the_main_columns_is_reported(
-    read_content: ReadContent, header: str
+    read_content: ReadContent, header: str, lacks: str
 ) -> None:
     names = ", ".join(header.split(","))
-    expected = rf"facts:1: the header {names} lacks subject, relation or object; name the columns"
-    with pytest.raises(InputError, match=rf"{expected} with --subject, --relation"):
+    with pytest.raises(InputError, match=rf"facts:1: the header {names} lacks {lacks}"):
         read_content(f"{header}\n1,2,3\n", format="table")
 
 
 def test_a_parquet_file_without_the_main_columns_is_reported(read_content: ReadContent) -> None:
-    with pytest.raises(InputError, match="the header s, p, o lacks subject"):
+    with pytest.raises(InputError, match="the header s, p, o lacks subject, relation or object"):
         read_content(parquet_bytes({"s": ["a"], "p": ["r"], "o": ["b"]}))
 
 
@@ -272,3 +280,229 @@ def test_lists_of_texts_and_nothing_are_read_in_their_rows(read_content: ReadCon
     }
     assert set(read_content(content).graph) == expected
     assert set(read_content(gzip.compress(content)).graph) == expected
+
+
+ROUTES = {Fact("HEL", "route", "LHR", (("airline", "AY"),)), Fact("LHR", "route", "JFK")}
+# Tables of the same two facts, and what must be said about their columns.
+TABLES: dict[str, tuple[str, Columns]] = {
+    "any names": (
+        "a,airline,z,what\nHEL,AY,LHR,route\nLHR,,JFK,route\n",
+        Columns(subject="a", relation="what", object="z"),
+    ),
+    "one other name": (
+        "source,what,target,airline\nHEL,route,LHR,AY\nLHR,route,JFK,\n",
+        Columns(relation="what"),
+    ),
+    "a constant relation": (
+        "source,target,airline\nHEL,LHR,AY\nLHR,JFK,\n",
+        Columns(relation_name="route"),
+    ),
+    "a constant relation beside any names": (
+        "a\tairline\tz\nHEL\tAY\tLHR\nLHR\t\tJFK\n",
+        Columns(subject="a", object="z", relation_name="route"),
+    ),
+    "no header, names given": (
+        "HEL;LHR;AY\nLHR;JFK;\n",
+        Columns(names=("from", "to", "airline"), relation_name="route"),
+    ),
+    "no header, numbers": (
+        "AY|route|HEL|LHR\n|route|LHR|JFK\n",
+        Columns("3", "2", "4", qualifiers=(("1", "airline"),), header=False),
+    ),
+    "no header, a constant relation": (
+        "HEL,LHR,AY\nLHR,JFK,\n",
+        Columns(relation_name="route", qualifiers=(("3", "airline"),), header=False),
+    ),
+    "chosen qualifiers": (
+        "source,relation,target,note,airline\nHEL,route,LHR,x,AY\nLHR,route,JFK,y,\n",
+        Columns(qualifiers=(("airline", "airline"),)),
+    ),
+    "a mark of missing values": (
+        "source,relation,target,airline\nHEL,route,LHR,AY\nLHR,route,JFK,NULL\n",
+        Columns(missing=frozenset({"NULL"})),
+    ),
+    "a given separator": (
+        "source|relation|target|airline,\nHEL|route|LHR|AY\nLHR|route|JFK|\n",
+        Columns(separator="|", qualifiers=(("airline,", "airline"),)),
+    ),
+}
+
+
+@pytest.mark.parametrize(("content", "columns"), TABLES.values(), ids=TABLES)
+def test_tables_as_people_have_them_are_read_as_their_columns_mean(
+    read_content: ReadContent, content: str, columns: Columns
+) -> None:
+    assert set(read_content(content, columns=columns).graph) == ROUTES
+
+
+def test_without_a_header_other_columns_are_attributes_named_by_their_numbers(
+    read_content: ReadContent,
+) -> None:
+    dataset = read_content("a,r,b,x\n", columns=Columns(header=False))
+    assert set(dataset.graph) == {Fact("a", "r", "b", (("column_4", "x"),))}
+
+
+def test_a_column_may_state_further_facts_and_describe_ids(read_content: ReadContent) -> None:
+    content = (
+        "code,name,about,also,kind,city,to,to_name\n"
+        "HEL,Helsinki Airport,big,Vantaa|EFHK,airport,Helsinki,LHR,Heathrow\n"
+        "LHR,,,,,London,HEL,\n"
+    )
+    columns = Columns(
+        subject="code",
+        object="to",
+        relation_name="route",
+        properties=(("kind", "type"), ("city", "located in")),
+        label="name",
+        description="about",
+        aliases="also",
+        object_label="to_name",
+    )
+    dataset = read_content(content, columns=columns)
+    assert set(dataset.graph) == {
+        Fact("HEL", "route", "LHR"),
+        Fact("LHR", "route", "HEL"),
+        Fact("HEL", "type", "airport"),
+        Fact("HEL", "located in", "Helsinki"),
+        Fact("LHR", "located in", "London"),
+    }
+    names = dataset.vocabulary.entities
+    assert names.labels[names.resolve("HEL")] == "Helsinki Airport"
+    assert names.resolve("EFHK") == names.resolve("Vantaa") == names.resolve("HEL")
+    assert names.resolve("Heathrow") == names.resolve("LHR")
+
+
+# What is said about columns and is wrong, with the content and the error.
+WRONG_COLUMNS: dict[str, tuple[str, Columns, str]] = {
+    "a column that is not there": (
+        "source,target\na,b\n",
+        Columns(relation="nosuch"),
+        "facts:1: the header source, target has no column 'nosuch'; correct --relation",
+    ),
+    "one of three is unclear": (
+        "source,kind,target\na,r,b\n",
+        Columns(subject="source"),
+        r"lacks relation; name the columns with --relation \(--relation-name NAME if",
+    ),
+    "a first line that is no header": (
+        "a,b\nc,d\n",
+        Columns(relation_name="r"),
+        "the header a, b lacks subject or object; .* give --no-header if this line is a row",
+    ),
+    "one column twice": (
+        "a,b\nc,d\n",
+        Columns(subject="a", object="a", relation_name="r"),
+        "subject and object are the same column, a; name two",
+    ),
+    "too few columns": (
+        "a,b\nc,d\n",
+        Columns(header=False),
+        "facts:1: the table of columns 1, 2 lacks object; name the columns with --object",
+    ),
+    "names that stand in the first line": (
+        "x,y\na,b\n",
+        Columns(subject="x", object="y", relation_name="r", names=("x", "y")),
+        "facts:1: the first line is a header with the names .*; leave out --columns",
+    ),
+    "rows of another width": (
+        "a,b,c\n",
+        Columns(names=("source", "target"), relation_name="r"),
+        "facts:1: 3 cells, but the table has 2; add or drop some",
+    ),
+    "a qualifier that is not there": (
+        "source,relation,target\na,r,b\n",
+        Columns(qualifiers=(("year", "year"),)),
+        "has no column 'year'; correct --qualifiers",
+    ),
+    "JSON lines": (
+        '{"subject": "a", "relation": "r", "object": "b"}\n',
+        Columns(subject="subject"),
+        "facts:1: not a table; it looks like JSON lines, .*; leave out --format",
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("content", "columns", "message"), WRONG_COLUMNS.values(), ids=WRONG_COLUMNS
+)
+def test_columns_that_do_not_fit_are_reported(
+    read_content: ReadContent, content: str, columns: Columns, message: str
+) -> None:
+    with pytest.raises(InputError, match=message):
+        read_content(content, columns=columns)
+
+
+def test_a_column_of_the_relation_and_one_relation_for_all_rows_exclude_each_other() -> None:
+    with pytest.raises(InputError, match=r"at once; choose one of them"):
+        Columns(relation="r", relation_name="route")
+
+
+def test_columns_mean_nothing_in_other_formats_and_saved_graphs(
+    read_content: ReadContent, tmp_path: Path
+) -> None:
+    columns = Columns(subject="a")
+    with pytest.raises(InputError, match="the format statements has no columns with names; leave"):
+        read_content("a,r,b\n", format="statements", columns=columns)
+    read_content("a,r,b\n").save(tmp_path / "g.graph")
+    with pytest.raises(InputError, match="a saved graph has no columns; leave out"):
+        read(tmp_path / "g.graph", columns=columns)
+
+
+def test_whole_numbers_that_pandas_wrote_with_a_fraction_are_whole(
+    read_content: ReadContent,
+) -> None:
+    text = "subject,relation,object,year,share\na,r,b,1903.0,1.0\nc,r,d,,0.5\ne,r,f,1911.0,2.0\n"
+    assert set(read_content(text).graph) == {
+        Fact("a", "r", "b", (("share", "1.0"), ("year", "1903"))),
+        Fact("c", "r", "d", (("share", "0.5"),)),
+        Fact("e", "r", "f", (("share", "2.0"), ("year", "1911"))),
+    }
+
+
+DAY, NOON = datetime(2001, 5, 1), datetime(2001, 5, 1, 12)
+# Columns as pandas writes them, with the texts of their cells.
+PANDAS_COLUMNS: dict[str, tuple[pa.Array, list[str | None]]] = {
+    "integers with gaps": (pa.array([1903.0, None, float("nan")]), ["1903", None, None]),
+    "nullable integers": (pa.array([1903, None, 7], pa.int16()), ["1903", None, "7"]),
+    "fractions": (pa.array([1.5, 2.0, 1e300]), ["1.5", "2", "1e+300"]),
+    "short fractions": (pa.array([0.1, 3, None], pa.float32()), ["0.1", "3", None]),
+    "lists of short fractions": (pa.array([[0.1], [], None], pa.list_(pa.float32())), ["0.1"]),
+    "booleans": (pa.array([True, False, None]), ["True", "False", None]),
+    "dates": (pa.array([DAY, None, DAY], pa.timestamp("ns")), ["2001-05-01", None, "2001-05-01"]),
+    "times": (
+        pa.array([DAY, NOON, None], pa.timestamp("us")),
+        ["2001-05-01 00:00:00", "2001-05-01 12:00:00", None],
+    ),
+    "times of a zone": (
+        pa.array([DAY, None, None], pa.timestamp("us", "UTC")),
+        ["2001-05-01 00:00:00+00:00", None, None],
+    ),
+    "categories": (pa.array(["x", None, "y"]).dictionary_encode(), ["x", None, "y"]),
+    "nothing": (pa.nulls(3), [None, None, None]),
+}
+
+
+@pytest.mark.parametrize(("column", "texts"), PANDAS_COLUMNS.values(), ids=PANDAS_COLUMNS)
+def test_the_types_of_pandas_are_written_as_people_do(
+    read_content: ReadContent, column: pa.Array, texts: list[str | None]
+) -> None:
+    names = {"subject": list("abc"), "relation": ["r"] * 3, "object": ["o"] * 3}
+    dataset = read_content(parquet_bytes(pa.table(names | {"q": column})))
+    found = {fact.subject: fact.qualifiers for fact in dataset.graph}
+    assert found == {
+        subject: (("q", text),) if text else ()
+        for subject, text in zip_longest(names["subject"], texts)
+    }
+
+
+def test_the_row_numbers_of_pandas_are_no_qualifiers(read_content: ReadContent) -> None:
+    columns = {"subject": ["a"], "relation": ["r"], "object": ["b"], "__index_level_0__": [7]}
+    assert set(read_content(parquet_bytes(columns)).graph) == {Fact("a", "r", "b")}
+
+
+def test_parquet_has_its_own_names(read_content: ReadContent) -> None:
+    content = parquet_bytes({"subject": ["a"], "relation": ["r"], "object": ["b"]})
+    with pytest.raises(InputError, match="Parquet, whose columns have names; leave out --no-head"):
+        read_content(content, columns=Columns(header=False))
+    [fact] = read_content(content, columns=Columns(relation_name="knows", qualifiers=())).graph
+    assert fact == Fact("a", "knows", "b")

@@ -179,3 +179,24 @@ def test_literals_are_read_again_as_literals(format: str, tmp_path: Path) -> Non
     assert again == dataset
     assert again.vocabulary.entities.labels == dataset.vocabulary.entities.labels
     assert again.vocabulary.entities.literals is not None
+
+
+# Graphs whose files could be taken for something else.
+AMBIGUOUS = {
+    "a header": [
+        Fact("airport", "subclass of", "place"),
+        *(Fact(code, "route", "JFK") for code in ("HEL", "LHR", "CDG")),
+    ],
+    "usual names of columns": [Fact("from", "is a", "value"), Fact("x", "r", "y")],
+    "numbers of pandas": [Fact("a", "r", "b", (("q", "1903.0"),)), Fact("c", "r", "2.0")],
+    "a JSON array": [Fact("[1", "2", "3]")],
+}
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+@pytest.mark.parametrize("facts", AMBIGUOUS.values(), ids=AMBIGUOUS)
+def test_what_could_be_taken_for_something_else_is_read_as_it_was(
+    tmp_path: Path, facts: list[Fact], ending: str
+) -> None:
+    write(Dataset.of({"train": facts}), tmp_path / f"graph{ending}")
+    assert set(read(tmp_path / f"graph{ending}").graph) == set(facts)

@@ -1,0 +1,146 @@
+"""Files of no known format: what they look like, and what to do with them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from nqe.errors import InputError
+from nqe.readers.header import looks_like_header, suggest_options
+from nqe.readers.source import Source
+from nqe.readers.table import guess_separator
+from nqe.text_format import SEPARATOR_NAMES, split_cells
+
+# Patterns of the first bytes of files, with what such a file is and what to do with it.
+SIGNATURES: dict[re.Pattern[bytes], str] = {
+    re.compile(rb"PK\x03\x04"): "a ZIP archive or an Excel or OpenDocument file; unpack it, or "
+    "save the sheet as CSV",
+    re.compile(rb"\xd0\xcf\x11\xe0"): "an old Excel file; save the sheet as CSV",
+    re.compile(rb"SQLite format 3\x00"): "an SQLite database; export a table as CSV",
+    re.compile(rb"\xfd7zXZ\x00"): "an xz archive; decompress it with `xz -d`",
+    re.compile(rb"7z\xbc\xaf\x27\x1c"): "a 7z archive; unpack it",
+    re.compile(rb"Rar!\x1a"): "a RAR archive; unpack it",
+    re.compile(rb".{257}ustar", re.DOTALL): "a tar archive; unpack it",
+    re.compile(rb"%PDF-"): "a PDF document; export its tables as CSV",
+    re.compile(rb"\x80[\x02-\x05]"): "a Python pickle; save it as CSV or Parquet",
+    re.compile(rb"\x89HDF|\x93NUMPY"): "an HDF5 or NumPy file; save it as CSV or Parquet",
+    re.compile(rb"ARROW1|FEA1"): "an Arrow or Feather file; save it as Parquet",
+    re.compile(
+        rb"\s*<(!doctype\s+html|html)\b", re.IGNORECASE
+    ): "an HTML page; download the file itself",
+    re.compile(
+        rb"\s*(--\s*(mysql|postgresql|mariadb)\b.* dump|create\s+(table|database|schema)\s"
+        rb"|drop\s+(table|database)\s|insert\s+into\s+\S+\s*(\(|values)|begin transaction;)",
+        re.IGNORECASE,
+    ): "a dump of an SQL database; export a table as CSV",
+}
+XML = re.compile(r"<\?xml\s|<!doctype\s|<[a-z][\w:.-]*\s+[\w:.-]+\s*=", re.IGNORECASE)
+TURTLE = re.compile(r"@?prefix\s+\S*:\s*<|@?base\s+<", re.IGNORECASE)
+TRIPLE = re.compile(r"(<[^<>]*>|_:\S+)\s+<[^<>]*>\s+\S.*\.\s*(#.*)?$")
+
+MARKUP = {
+    "RDF; convert it to a table of subject, relation and object": (TURTLE, TRIPLE),
+    "an XML document; convert it to CSV, or to one JSON object per line": (XML,),
+}
+ARRAY = "a JSON array; write one object per line, as `jq -c '.[]'` does"
+DOCUMENT = "one JSON document; write one object per line, as `jq -c '.KEY[]'` does for a list in it"
+
+
+def refuse_header(source: Source, line: str, separator: str, otherwise: str) -> InputError:
+    """The error that asks whether the first line is a header."""
+    names = split_cells(line, separator)
+    return InputError(
+        f"{source.name}:1: the first line ({_show(names)}) looks like the header of a table; name "
+        f"its columns ({suggest_options(names)}), or give {otherwise} if it is a fact"
+    )
+
+
+def explain_unknown(source: Source, lines: Sequence[str], formats: Sequence[str]) -> InputError:
+    """The error for a source whose format cannot be detected: what it looks like, what to do."""
+    array = ARRAY if lines[0].lstrip().startswith("[") else None
+    looks = array or _describe_table(lines)
+    if looks is not None:
+        return InputError(f"{source.name}:1: looks like {looks}")
+    return InputError(
+        f"{source.name}:1: the format cannot be detected from the content; "
+        f"name it with --format ({', '.join(formats)})"
+    )
+
+
+def find_signature(source: Source) -> str | None:
+    """What a file is that begins with the bytes of a kind that is not read, and what to do."""
+    found = (text for pattern, text in SIGNATURES.items() if pattern.match(source.head))
+    return next(found, None)
+
+
+def find_document(lines: Sequence[str]) -> str | None:
+    """What a file is that is one document of JSON, RDF or XML; None if it is not."""
+    line = lines[0].strip() if lines else ""
+    if line.startswith("{"):
+        return DOCUMENT if _is_document(lines) else None
+    if line.startswith("["):
+        return ARRAY if _is_array(line) else None
+    found = (what for what, patterns in MARKUP.items() if any(one.match(line) for one in patterns))
+    return next(found, None)
+
+
+def find_json_lines(lines: Sequence[str]) -> str | None:
+    """What a file is whose first line is a JSON object; None if it is not."""
+    if not lines or _parse_json(lines[0]) is None:
+        return None
+    return "JSON lines, which have no columns; leave out --format and the options about columns"
+
+
+def _is_document(lines: Sequence[str]) -> bool:
+    """Whether lines that begin as a JSON object are not one object each."""
+    first = _parse_json(lines[0])
+    if first is None:
+        return len(lines) > 1 and all(_parse_json(line) is None for line in lines[1:])
+    return len(lines) == 1 and _is_nested(first)
+
+
+def _is_array(line: str) -> bool:
+    """Whether a line begins as a JSON array of objects does, or is a whole array."""
+    try:
+        first, _ = json.JSONDecoder(parse_int=str).raw_decode(line[1:].lstrip() or "{}")
+        return isinstance(first, dict) or isinstance(json.loads(line, parse_int=str), list)
+    except (ValueError, RecursionError):
+        return False
+
+
+def _parse_json(line: str) -> dict[str, Any] | None:
+    """The JSON object that a line holds; None if it holds none."""
+    try:
+        found = json.loads(line, parse_int=str)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _is_nested(found: dict[str, Any]) -> bool:
+    lists = [value if isinstance(value, list) else [value] for value in found.values()]
+    return any(isinstance(value, dict) for values in lists for value in values)
+
+
+def _describe_table(lines: Sequence[str]) -> str | None:
+    """What to do with lines of several cells, of which none is known to be the relation."""
+    separator = guess_separator(lines)
+    if separator is None:
+        return None
+    cells = split_cells(lines[0], separator)
+    signs = f"{SEPARATOR_NAMES[separator]}s between them"
+    what = f"a table of {len(cells)} columns with {signs} and the first line {_show(cells)}"
+    if looks_like_header(lines, separator):
+        return f"{what}; name its columns ({suggest_options(cells)})"
+    if len(cells) == 2:
+        advice = "give their relation with --relation-name NAME"
+    else:
+        advice = "name the columns with --subject, --relation and --object"
+    return f"{what}; {advice}, and --no-header if the first line is a row"
+
+
+def _show(cells: Sequence[str]) -> str:
+    more = ", …" if len(cells) > 5 else ""
+    return ", ".join(f"{cell:.40}" for cell in cells[:5]) + more

@@ -1,0 +1,81 @@
+"""Files of no known format: the error says what they look like and what to do."""
+
+from __future__ import annotations
+
+import io
+import pickle
+import sqlite3
+import tarfile
+import zipfile
+
+import pytest
+from helpers import ReadContent
+
+from nqe.errors import InputError
+
+
+def make_zip() -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr("facts.csv", "a,r,b\n")
+    return buffer.getvalue()
+
+
+def make_tar() -> bytes:
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w") as archive:
+        archive.addfile(tarfile.TarInfo("facts.csv"))
+    return buffer.getvalue()
+
+
+def make_database() -> bytes:
+    with sqlite3.connect(":memory:") as connection:
+        connection.execute("create table facts (a, b)")
+        return connection.serialize()
+
+
+CASES: dict[str, tuple[str | bytes, str]] = {
+    "an array": (
+        '[{"a": 1, "b": 2, "c": 3},\n{"a": 1}]',
+        "a JSON array; write one object per line",
+    ),
+    "an array from its second line": ('[\n  {"a": 1, "b": 2}\n]\n', "a JSON array"),
+    "an array of numbers": ("[1, 2, 3]\n", "a JSON array"),
+    "an array of broken objects": ("[{\n", "a JSON array"),
+    "a document": ('{\n  "facts": [\n  {"a": 1}]}\n', "one JSON document; write one object"),
+    "a document on one line": ('{"facts": [{"a": 1, "b": 2}]}\n', "one JSON document"),
+    "triples": ("<http://a> <http://b> <http://c>, <http://d>, <http://e> .\n", "RDF"),
+    "Turtle": ("@prefix a: <http://a/> .\n", "RDF"),
+    "XML": ('<?xml version="1.0"?>\n', "an XML document"),
+    "a page": ("<!DOCTYPE html>\n<p>a,b,c</p>", "an HTML page; download the file itself"),
+    "SQL": ("INSERT INTO facts VALUES (1, 2, 3);\n", "a dump of an SQL database; export a table"),
+    "ZIP": (make_zip(), "a ZIP archive or an Excel .* save the sheet as CSV"),
+    "tar": (make_tar(), "a tar archive; unpack it"),
+    "SQLite": (make_database(), "an SQLite database; export a table as CSV"),
+    "a pickle": (pickle.dumps([1]), "a Python pickle; save it as CSV or Parquet"),
+    "two columns": ("a,b\nc,d\n", "a table of 2 columns with commas .* --relation-name NAME"),
+    "two columns by tabs": ("a\tb\nc\td\n", "a table of 2 columns with tabs"),
+    "a header of two columns": (
+        "source,target\na,b\n",
+        r"name its columns \(--subject source --object target --relation-name NAME\)",
+    ),
+    "semicolons": ("a;r;b\n", "a table of 3 columns with semicolons .* --subject, --relation and"),
+}
+
+
+@pytest.mark.parametrize(("content", "message"), CASES.values(), ids=CASES)
+def test_a_file_of_no_format_is_told_what_it_looks_like(
+    read_content: ReadContent, content: str | bytes, message: str
+) -> None:
+    with pytest.raises(InputError, match=f"facts:1: looks like .*{message}"):
+        read_content(content)
+
+
+@pytest.mark.parametrize("content", ["[a],r,b\n", "[1,r,b\n", "Begin Again,cast,x\n", "<a,r,b>\n"])
+def test_facts_that_begin_in_the_same_way_are_read(read_content: ReadContent, content: str) -> None:
+    assert len(read_content(content).graph) == 1
+
+
+def test_a_broken_line_among_json_lines_is_a_bad_line(read_content: ReadContent) -> None:
+    with pytest.raises(InputError, match="facts:1: not JSON"):
+        read_content('{"a": "b\n{"a": "b", "c": "d"}\n')
