@@ -34,7 +34,7 @@ def import_(
     output: Annotated[str, typer.Option("-o", "--output", help="The graph folder to write.")],
     format: Annotated[
         str | None,
-        typer.Option("--format", help="statements, nary or table; detected if not given."),
+        typer.Option("--format", help="statements, nary, table or wikidata; detected if not given."),
     ] = None,
     labels: Annotated[
         str | None,
@@ -50,6 +50,22 @@ def import_(
     skip_bad: Annotated[
         bool, typer.Option("--skip-bad", help="Skip bad lines; keep them in bad_lines.tsv.")
     ] = False,
+    language: Annotated[
+        str | None, typer.Option(help="Wikidata: of labels, descriptions and aliases; default en.")
+    ] = None,
+    deprecated: Annotated[
+        bool, typer.Option("--deprecated", help="Wikidata: take deprecated statements too.")
+    ] = False,
+    external_ids: Annotated[
+        bool, typer.Option("--external-ids", help="Wikidata: take ids in other databases too.")
+    ] = False,
+    keep_relations: Annotated[
+        str | None, typer.Option(help="Wikidata: take only these relations, such as P31,P166.")
+    ] = None,
+    keep_classes: Annotated[
+        str | None,
+        typer.Option(help="Wikidata: take only statements about instances of these, such as Q5."),
+    ] = None,
     subject: Annotated[str, typer.Option(help="A table's subject column.")] = MAIN_COLUMNS[0],
     relation: Annotated[str, typer.Option(help="A table's relation column.")] = MAIN_COLUMNS[1],
     object: Annotated[str, typer.Option(help="A table's object column.")] = MAIN_COLUMNS[2],
@@ -63,9 +79,12 @@ def import_(
     """
     from nqe.cli.progress import ProgressBar
     from nqe.graph.storage import check_output
-    from nqe.readers import BadLines, Columns, LiteralPolicy, read
+    from nqe.readers import BadLines, Columns, LiteralPolicy, WikidataPolicy, read
 
     policy = LiteralPolicy(literals) if literals else None
+    wikidata = WikidataPolicy(
+        deprecated, external_ids, _split_ids(keep_relations), _split_ids(keep_classes)
+    )
     check_output(Path(output))
     bad = BadLines(skip=skip_bad)
     with ProgressBar("facts") as progress:
@@ -76,19 +95,27 @@ def import_(
             limit=limit,
             columns=Columns(subject, relation, object),
             literals=policy,
+            language=language,
+            wikidata=wikidata,
             bad=bad,
             progress=progress,
         )
     dataset.save(output, bad.to_tsv() if bad.count else None)
     _note_bad_lines(bad, output)
-    if told := (policy or LiteralPolicy()).describe(dataset):
-        printing.note(told)
+    for told in (wikidata.describe(), (policy or LiteralPolicy()).describe(dataset)):
+        if told:
+            printing.note(told)
     sizes = ", ".join(f"{name} {len(facts):,}" for name, facts in dataset.splits.items())
     names = dataset.vocabulary
     printing.say(
         f"{output}: {sizes} facts; {len(names.entities):,} entities, "
         f"{len(names.relations):,} relations; fingerprint {dataset.fingerprint}"
     )
+
+
+def _split_ids(text: str | None) -> list[str] | None:
+    """The ids in a list with commas; None if it is not given."""
+    return None if text is None else [name.strip() for name in text.split(",")]
 
 
 def _note_bad_lines(bad: BadLines, output: str) -> None:

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from nqe.errors import AmbiguousName, NqeError, UnknownName
 from nqe.graph.literal_columns import (
+    NO_LITERAL,
     LiteralColumns,
     find_literals,
     is_shown_form,
@@ -132,7 +133,9 @@ class Names:
         number = self._numbers.get(text)
         if number is not None:
             return number
-        found = list(dict.fromkeys((*self._find_label(text), *self._find_values(text))))
+        found = self._find_label(text)
+        if all(map(self._is_literal, found)):
+            found = list(dict.fromkeys((*found, *self._find_values(text))))
         if len(found) == 1:
             return found[0]
         if found:
@@ -190,27 +193,34 @@ class Names:
 
     @cached_property
     def _by_label(self) -> tuple[dict[str, list[int]], ...]:
-        """The numbers by label, by label regardless of case, and by alias regardless of case."""
-        exact: dict[str, list[int]] = {}
-        folded: dict[str, list[int]] = {}
+        """The numbers by label and by how a literal is shown; both and by alias, in any case."""
+        labels: dict[str, list[int]] = {}
+        values: dict[str, list[int]] = {}
         for number, label in enumerate(self.labels):
             if label:
-                exact.setdefault(label, []).append(number)
-                folded.setdefault(label.casefold(), []).append(number)
-        alias: dict[str, list[int]] = {}
+                table = values if self._is_literal(number) else labels
+                table.setdefault(label, []).append(number)
+        aliases: dict[str, list[int]] = {}
         for number, names in self.aliases.items():
-            for text in {name.casefold() for name in names}:
-                alias.setdefault(text, []).append(number)
-        return exact, folded, alias
+            for name in names:
+                aliases.setdefault(name, []).append(number)
+        unnamed = {text: values[text] for text in values.keys() - aliases.keys()}
+        return labels, unnamed, _fold(labels), _fold(aliases), _fold(values)
 
     def _find_label(self, text: str) -> list[int]:
-        exact, folded, alias = self._by_label
+        """What has this label or alias, or is shown so: entities before literals that read alike.
+
+        Texts are often the names of what they are about, and would make most names ambiguous.
+        """
         for spelling in dict.fromkeys((text, text.replace("_", " "))):
-            fold = spelling.casefold()
-            found = exact.get(spelling) or folded.get(fold) or alias.get(fold)
-            if found:
-                return found
+            keys = (spelling,) * 2 + (spelling.casefold(),) * 3
+            for key, table in zip(keys, self._by_label, strict=True):
+                if key in table:
+                    return table[key]
         return []
+
+    def _is_literal(self, number: int) -> bool:
+        return self.literals is not None and int(self.literals.kind[number]) != NO_LITERAL
 
     def _find_values(self, text: str) -> list[int]:
         """The literals that a text may stand for; one such as 1903-06-01 is no label."""
@@ -255,3 +265,11 @@ class Vocabulary:
             list(self.entities.ids) == list(other.entities.ids)
             and list(self.relations.ids) == list(other.relations.ids)
         )
+
+
+def _fold(table: Mapping[str, list[int]]) -> dict[str, list[int]]:
+    """The numbers by names regardless of case, each number once."""
+    folded: dict[str, dict[int, None]] = {}
+    for name, numbers in table.items():
+        folded.setdefault(name.casefold(), {}).update(dict.fromkeys(numbers))
+    return {name: sorted(numbers) for name, numbers in folded.items()}

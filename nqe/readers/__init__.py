@@ -6,6 +6,7 @@ from nqe.readers.literal_policy import LiteralPolicy
 from nqe.readers.read_dataset import read, read_labels
 from nqe.readers.records import BadLine, DescribedId, Record, Records
 from nqe.readers.table import Columns
+from nqe.readers.wikidata_policy import WikidataPolicy
 
 __all__ = [
     "FORMATS",
@@ -16,6 +17,7 @@ __all__ = [
     "LiteralPolicy",
     "Record",
     "Records",
+    "WikidataPolicy",
     "read",
     "read_labels",
 ]

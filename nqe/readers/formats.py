@@ -2,24 +2,46 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import partial
 
-from nqe.errors import InputError
+from nqe.errors import InputError, NqeError
 from nqe.readers import nary_facts, statements, table
 from nqe.readers.records import Records
 from nqe.readers.source import HEAD, Source
+from nqe.readers.wikidata_policy import WikidataPolicy
 
 Reader = Callable[[Source], Records]
 
-FORMATS = ("statements", "nary", "table")
+WIKIDATA = "wikidata"
+FORMATS = ("statements", "nary", "table", WIKIDATA)
+# How a dump of Wikidata begins: an object, or an array of objects, with keys that hold objects.
+_WIKIDATA_HEAD = re.compile(
+    rb"""\s*\[?\s*\{.*?(
+        "(labels|descriptions|aliases|lemmas|claims|sitelinks|entities)"\s*:\s*\{
+        | "type"\s*:\s*"(item|property|lexeme|mediainfo)"\s*,\s*"id"\s*:\s*"[A-Z][0-9]+"
+        | "id"\s*:\s*"[A-Z][0-9]+"\s*,\s*"type"\s*:\s*"(item|property|lexeme|mediainfo)"
+    )""",
+    re.DOTALL | re.VERBOSE,
+)
 
 
-def choose_reader(name: str, columns: table.Columns, *, typed: bool = False) -> Reader:
+def choose_reader(
+    name: str,
+    columns: table.Columns,
+    *,
+    typed: bool = False,
+    language: str | None = None,
+    wikidata: WikidataPolicy | None = None,
+) -> Reader:
     """The reader of a format; `columns` are the main columns of tables.
 
-    If `typed`, the numbers and dates of formats that know such types are literals.
+    If `typed`, the numbers and dates of formats that know such types are literals. `language` and
+    `wikidata` say what to take from Wikidata's JSON.
     """
+    if name == WIKIDATA:
+        return _import_wikidata(language, wikidata)
     readers: dict[str, Reader] = {
         "statements": statements.read,
         "nary": partial(nary_facts.read, typed=typed),
@@ -28,6 +50,30 @@ def choose_reader(name: str, columns: table.Columns, *, typed: bool = False) -> 
     if name not in readers:
         raise InputError(f"unknown format '{name}'; choose one of {', '.join(FORMATS)}")
     return readers[name]
+
+
+def _import_wikidata(language: str | None, policy: WikidataPolicy | None) -> Reader:
+    try:
+        from nqe.readers import wikidata
+    except ImportError as error:
+        if error.name != "msgspec":
+            raise
+        raise NqeError(
+            "Wikidata's JSON is read with msgspec; install nqe with the extra `wikidata`"
+        ) from None
+    return partial(wikidata.read, language=language, policy=policy)
+
+
+def check_options(
+    source: str, format: str, language: str | None, wikidata: WikidataPolicy
+) -> None:
+    """Refuse options that would have no effect on a source."""
+    if format != WIKIDATA and (language is not None or wikidata.is_given):
+        raise InputError(
+            f"{source}: languages, ranks and classes are chosen in Wikidata's JSON, and this is "
+            f"{format}; leave out --language, --deprecated, --external-ids, --keep-relations and "
+            "--keep-classes"
+        )
 
 
 def detect_format(source: Source, columns: table.Columns) -> str:
@@ -42,6 +88,8 @@ def detect_format(source: Source, columns: table.Columns) -> str:
             f"{source.name}:1: the first {HEAD >> 10} KB are empty lines; remove them, or name the "
             f"format with --format ({', '.join(FORMATS)})"
         )
+    if _WIKIDATA_HEAD.match(source.head[:HEAD]):
+        return WIKIDATA
     if lines[0].lstrip().startswith("{"):
         return "nary"
     if columns.find_separator(lines[0]):

@@ -16,11 +16,13 @@ from nqe.graph.vocabulary import Description
 from nqe.progress import NoProgress, Progress
 from nqe.readers import labels as labels_file
 from nqe.readers.bad_lines import BadLines
-from nqe.readers.formats import choose_reader, detect_format
+from nqe.readers.description_store import DescriptionStore
+from nqe.readers.formats import check_options, choose_reader, detect_format
 from nqe.readers.literal_policy import LiteralPolicy
 from nqe.readers.record_collector import RecordCollector
 from nqe.readers.source import Source
 from nqe.readers.table import Columns
+from nqe.readers.wikidata_policy import WikidataPolicy
 from nqe.text_format import LABELS_FILE, STANDARD_STREAM
 
 OTHER_SPLIT_NAMES = {"validation": "valid", "dev": "valid"}
@@ -36,6 +38,9 @@ class ReadOptions:
     limit: int | None
     typed: bool
     """Whether the numbers and dates of formats that know such types are literals."""
+    language: str | None
+    """Of labels, descriptions and aliases, in formats that have them in several."""
+    wikidata: WikidataPolicy
 
 
 def read(
@@ -46,6 +51,8 @@ def read(
     limit: int | None = None,
     columns: Columns | None = None,
     literals: LiteralPolicy | str | None = None,
+    language: str | None = None,
+    wikidata: WikidataPolicy | None = None,
     bad: BadLines | None = None,
     progress: Progress | None = None,
 ) -> Dataset:
@@ -54,7 +61,8 @@ def read(
     Without `format`, each file's format is detected from its content. `limit` is the number of
     facts to read from each file. `literals` says what to do with times, numbers and texts: skip,
     keep or bands; without it they are kept, but numbers and dates in Parquet and JSON, which may
-    be ids, are read as plain ids. `bad` says what to do with bad lines (by default, stop at the
+    be ids, are read as plain ids. `language` is that of the labels, descriptions and aliases of
+    Wikidata's JSON, and `wikidata` says which of its statements to take. `bad` says what to do with bad lines (by default, stop at the
     first one), and `progress` receives how far reading is.
     """
     names = [str(source) for source in ([sources] if isinstance(sources, str | Path) else sources)]
@@ -67,21 +75,29 @@ def read(
     saved = [name for name in names if is_saved(Path(name))]
     if saved:
         _check_alone(saved[0], names, format, limit, literals)
+        check_options(saved[0], "a saved graph", language, wikidata or WikidataPolicy())
         dataset = Dataset.load(saved[0])
     else:
-        options = ReadOptions(format, columns or Columns(), limit, literals is not None)
+        options = ReadOptions(
+            format,
+            columns or Columns(),
+            limit,
+            literals is not None,
+            language,
+            wikidata or WikidataPolicy(),
+        )
         _read_files(names, options, collector, progress or NoProgress())
         dataset = Dataset(*collector.builder.finish())
     beside = [] if saved else _find_labels(names)
     for path in [str(labels)] if labels else beside:
         dataset = dataset.describe(read_labels(path, collector.bad))
     # Last, as the first label that an id is given remains its label: a labels file's, if any.
-    return dataset.describe(collector.descriptions) if collector.descriptions else dataset
+    return collector.describe(dataset)
 
 
 def read_labels(path: str, bad: BadLines | None = None) -> dict[str, Description]:
     """The descriptions of ids in a labels file; a second line for an id adds an alias."""
-    collector = RecordCollector(bad or BadLines())
+    collector = RecordCollector(bad or BadLines(), descriptions=DescriptionStore(most=None))
     with Source(path) as source:
         collector.collect(source, labels_file.read(source))
     if not collector.descriptions:
@@ -122,29 +138,47 @@ def _read_files(
     """Read the files of all splits."""
     if options.format is not None:
         choose_reader(options.format, options.columns)  # an unknown format is refused first
+    count = 0
     for split, files in _find_splits(names, options).items():
         for file in files:
-            _read_file(file, split, options, collector, progress)
+            count += _read_file(file, split, options, collector, progress)
+    if not count:
+        raise InputError(
+            f"{names[0]}: no statement to take ({options.wikidata.describe()}); name other "
+            "relations or classes, or another dump"
+        )
 
 
 def _read_file(
     name: str, split: str, options: ReadOptions, collector: RecordCollector, progress: Progress
-) -> None:
-    bad_before = collector.bad.count
+) -> int:
+    """Read a file, and return the number of its facts.
+
+    There are none only in a dump of Wikidata of which the policy takes nothing but labels.
+    """
+    bad_before, entities_before = collector.bad.count, options.wikidata.entity_count
     with Source(name) as source:
         progress.start(Path(name).name, source.size)
         format = options.format or detect_format(source, options.columns)
-        records = choose_reader(format, options.columns, typed=options.typed)(source)
-        count = collector.collect(source, records, split, options.limit, progress)
-    if not count and collector.bad.count > bad_before:
+        check_options(name, format, options.language, options.wikidata)
+        reader = choose_reader(
+            format,
+            options.columns,
+            typed=options.typed,
+            language=options.language,
+            wikidata=options.wikidata,
+        )
+        count = collector.collect(source, reader(source), split, options.limit, progress)
+    if count or options.wikidata.entity_count > entities_before:
+        return count
+    if collector.bad.count > bad_before:
         raise InputError(f"{name}: only bad lines; run without --skip-bad to see the first of them")
-    if not count and collector.literals.statements:
+    if collector.literals.statements:
         raise InputError(
             f"{name}: every statement is about a literal, which --literals skip leaves out; "
             "give --literals keep or bands"
         )
-    if not count:
-        raise InputError(f"{name}: empty; there is nothing to import")
+    raise InputError(f"{name}: empty; there is nothing to import")
 
 
 def _find_splits(names: Sequence[str], options: ReadOptions) -> Mapping[str, list[str]]:
