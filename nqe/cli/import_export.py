@@ -34,7 +34,7 @@ def import_(
     output: Annotated[str, typer.Option("-o", "--output", help="The graph folder to write.")],
     format: Annotated[
         str | None,
-        typer.Option("--format", help="statements, nary, table or wikidata; detected if not given."),
+        typer.Option("--format", help="statements, nary, table or wikidata; default: detected."),
     ] = None,
     labels: Annotated[
         str | None,

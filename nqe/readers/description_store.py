@@ -6,8 +6,10 @@ import gzip
 import json
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from itertools import chain
 from typing import IO
+from weakref import finalize
 
 from nqe.errors import StorageError
 from nqe.graph.vocabulary import Description
@@ -52,11 +54,13 @@ class DescriptionStore(dict[str, Description]):
         """Move the descriptions of ids that no fact names into the file."""
         waiting = [name for name in self if not is_named(name)]
         try:
-            self._file = self._file or tempfile.TemporaryFile()
+            self._file = self._file or self._open_file()
             with gzip.GzipFile(fileobj=self._file, mode="wb", compresslevel=1) as archive:
                 for name in waiting:
                     archive.write(_write(name, self.pop(name)))
+            self._file.flush()
         except OSError as error:
+            self._close_file()
             raise StorageError(
                 f"the descriptions cannot be set aside in {tempfile.gettempdir()} "
                 f"({error.strerror or error}); name another folder in the variable TMPDIR"
@@ -71,6 +75,19 @@ class DescriptionStore(dict[str, Description]):
         for described in chain(self._list_aside(), later):
             if is_wanted(described.id):
                 self.add(described)
+
+    def _open_file(self) -> IO[bytes]:
+        """A file without a name, which ends with the store or with the process."""
+        file = tempfile.TemporaryFile()  # noqa: SIM115
+        finalize(self, file.close)
+        return file
+
+    def _close_file(self) -> None:
+        """Close a file whose disk is full, so that nothing is left to be written."""
+        with suppress(OSError):
+            if self._file is not None:
+                self._file.close()
+        self._file = None
 
     def _list_aside(self) -> Iterator[DescribedId]:
         if self._file is None:

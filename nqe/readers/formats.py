@@ -64,9 +64,7 @@ def _import_wikidata(language: str | None, policy: WikidataPolicy | None) -> Rea
     return partial(wikidata.read, language=language, policy=policy)
 
 
-def check_options(
-    source: str, format: str, language: str | None, wikidata: WikidataPolicy
-) -> None:
+def check_options(source: str, format: str, language: str | None, wikidata: WikidataPolicy) -> None:
     """Refuse options that would have no effect on a source."""
     if format != WIKIDATA and (language is not None or wikidata.is_given):
         raise InputError(

@@ -25,7 +25,7 @@ class TermReader:
     """
 
     def __init__(self, language: str | None = None) -> None:
-        languages = list_fallbacks(language or DEFAULT_LANGUAGE)
+        languages = list_fallbacks(DEFAULT_LANGUAGE if language is None else language)
         self._shared = languages.index(ALL_LANGUAGES)
         self._terms, self._lists = TermDecoder(languages, Term), TermDecoder(languages, list[Term])
 
