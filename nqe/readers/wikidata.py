@@ -66,8 +66,9 @@ class EntityReader:
             self._left_out["entity"][REDIRECT] += 1
             return
         name = _check_entity(entity)
+        described = DescribedId(name, self._terms.describe(entity))
         self._policy.entity_count += 1
-        yield DescribedId(name, self._terms.describe(entity))
+        yield described
         if not self._is_in_class(entity):
             self._left_out["entity"][OTHER_CLASS] += 1
             return
