@@ -18,7 +18,7 @@ WIKIDATA = "wikidata"
 FORMATS = ("statements", "nary", "table", WIKIDATA)
 # How a dump of Wikidata begins: an object, or an array of objects, with keys that hold objects.
 _WIKIDATA_HEAD = re.compile(
-    rb"""\s*\[?\s*\{.*?(
+    rb"""(\[\s*)?\{.*?(
         "(labels|descriptions|aliases|lemmas|claims|sitelinks|entities)"\s*:\s*\{
         | "type"\s*:\s*"(item|property|lexeme|mediainfo)"\s*,\s*"id"\s*:\s*"[A-Z][0-9]+"
         | "id"\s*:\s*"[A-Z][0-9]+"\s*,\s*"type"\s*:\s*"(item|property|lexeme|mediainfo)"
@@ -86,7 +86,7 @@ def detect_format(source: Source, columns: table.Columns) -> str:
             f"{source.name}:1: the first {HEAD >> 10} KB are empty lines; remove them, or name the "
             f"format with --format ({', '.join(FORMATS)})"
         )
-    if _WIKIDATA_HEAD.match(source.head[:HEAD]):
+    if _WIKIDATA_HEAD.match(source.head[:HEAD].lstrip()):
         return WIKIDATA
     if lines[0].lstrip().startswith("{"):
         return "nary"

@@ -7,6 +7,7 @@ import gzip
 import json
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from nqe.readers.source import LONGEST_LINE
 
 Json = dict[str, Any]
 
+COMPRESSIONS = [gzip.compress, bz2.compress, partial(pa.compress, codec="zstd", asbytes=True)]
 CURIE_FACTS = {
     Fact("Q7186", "P31", "Q5"),
     Fact(
@@ -57,12 +59,11 @@ def test_statements_become_facts_with_their_qualifiers(read_content: ReadContent
     assert facts_of(read_content(wd.SMALL)) == CURIE_FACTS | PARIS_FACTS
 
 
-@pytest.mark.parametrize("compress", [gzip.compress, bz2.compress, None])
+@pytest.mark.parametrize("compress", COMPRESSIONS)
 def test_compressed_dumps_are_read(
-    read_content: ReadContent, compress: Callable[[bytes], bytes] | None
+    read_content: ReadContent, compress: Callable[[bytes], bytes]
 ) -> None:
-    squeeze = compress or (lambda content: pa.compress(content, "zstd", asbytes=True))
-    assert facts_of(read_content(squeeze(wd.SMALL.encode()))) == CURIE_FACTS | PARIS_FACTS
+    assert facts_of(read_content(compress(wd.SMALL.encode()))) == CURIE_FACTS | PARIS_FACTS
 
 
 @pytest.mark.parametrize(
@@ -398,7 +399,7 @@ def test_a_line_of_enormous_length_is_refused(read_content: ReadContent) -> None
         read_content(gzip.compress(content, 1), bad=BadLines(skip=True))
 
 
-@pytest.mark.parametrize("compress", [gzip.compress, bz2.compress])
+@pytest.mark.parametrize("compress", COMPRESSIONS)
 def test_a_truncated_archive_is_refused(
     read_content: ReadContent, compress: Callable[[bytes], bytes]
 ) -> None:
@@ -430,6 +431,14 @@ def test_dumps_are_detected_however_their_keys_are_ordered(
 def test_the_other_json_is_not_taken_for_a_dump(read_content: ReadContent) -> None:
     line = '{"type": "item", "labels": ["a", "b"], "id": "Q1"}'
     assert len(read_content(line).graph) == 1
+
+
+@pytest.mark.parametrize("begin", [" ", "[ ", '{"labels" ', '{"type" : "item" '])
+def test_a_file_that_begins_with_much_space_is_looked_at_once(
+    read_content: ReadContent, begin: str
+) -> None:
+    with pytest.raises(InputError):
+        read_content(begin + " " * 60_000 + "x\n")
 
 
 @pytest.mark.parametrize(
