@@ -36,6 +36,26 @@ ROLES = [
 ]
 TABLE = ["a;r;b;;", "c;r;d;e;", "Zürich;r;x, y;v;w", "e;r;d;1999;"]
 HEADER = "subject;relation;object;q;s"
+# One value of each of Wikidata's kinds.
+VALUES: dict[str, Any] = {
+    "wikibase-entityid": {"entity-type": "item", "numeric-id": 2, "id": "Q2"},
+    "string": "text",
+    "monolingualtext": {"text": "Zürich", "language": "de"},
+    "time": {"time": "+1999-05-00T00:00:00Z", "precision": 10, "calendarmodel": "Q1985727"},
+    "quantity": {"amount": "+5.50", "unit": "http://www.wikidata.org/entity/Q11573"},
+    "globecoordinate": {"latitude": 1.5, "longitude": -2, "globe": None},
+}
+SNAKS = [
+    {"snaktype": "value", "property": "P1", "datavalue": {"type": kind, "value": value}}
+    for kind, value in VALUES.items()
+]
+LABELS = {"en": {"language": "en", "value": "one"}}
+ENTITIES = [
+    {"type": "item", "id": f"Q{number}", "labels": LABELS, "aliases": [], "claims": {"P1": claims}}
+    for number, claims in enumerate(
+        [{"mainsnak": snak, "rank": "normal", "qualifiers": {"P1": SNAKS}}] for snak in SNAKS
+    )
+]
 TOKENS = [b"\n", b"\t", b",", b'"', b"{", b"[", b"null", b"NaN", b"1e999", b"\xff", b"\0", b"\r"]
 TOKENS += [b"9" * 5_000, b"[" * 5_000, b"\\ud800", b"PAR1\x15", b"\xff\xff\xff\x7f"]
 
@@ -65,6 +85,7 @@ FILES = [
     to_lines([line.replace(",", "\t") for line in STATEMENTS[:2]]),
     to_lines([json.dumps(roles) for roles in ROLES]),
     to_lines([HEADER, *TABLE]),
+    to_lines(["[", *(json.dumps(entity) + "," for entity in ENTITIES), "]"]),
     to_parquet(),
     to_parquet(compression="none", use_dictionary=False),
     to_parquet({"subject": [1, 2], "relation": ["r", "r"], "object": [2.5, None]}),

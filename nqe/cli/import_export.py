@@ -37,7 +37,7 @@ def import_(
     ] = None,
     format: Annotated[
         str | None,
-        typer.Option("--format", help="statements, nary or table; detected if not given."),
+        typer.Option("--format", help="statements, nary, table or wikidata; default: detected."),
     ] = None,
     labels: Annotated[
         str | None,
@@ -49,6 +49,9 @@ def import_(
     literals: Annotated[
         str | None,
         typer.Option("--literals", help="Times, numbers and texts: skip, keep or bands."),
+    ] = None,
+    language: Annotated[
+        str | None, typer.Option(help="Wikidata: of labels, descriptions and aliases; default en.")
     ] = None,
     skip_bad: Annotated[
         bool, typer.Option("--skip-bad", help="Skip bad lines; keep them in bad_lines.tsv.")
@@ -75,6 +78,19 @@ def import_(
         str | None,
         typer.Option("--mapping", help="A TOML file that says what columns of which files mean."),
     ] = None,
+    deprecated: Annotated[
+        bool, typer.Option("--deprecated", help="Wikidata: take deprecated statements too.")
+    ] = False,
+    external_ids: Annotated[
+        bool, typer.Option("--external-ids", help="Wikidata: take ids in other databases too.")
+    ] = False,
+    keep_relations: Annotated[
+        str | None, typer.Option(help="Wikidata: take only these relations, such as P31,P166.")
+    ] = None,
+    keep_classes: Annotated[
+        str | None,
+        typer.Option(help="Wikidata: take only statements about instances of these, such as Q5."),
+    ] = None,
 ) -> None:
     """Read facts and save them as a graph folder (Python: nqe.read, Dataset.save).
 
@@ -87,7 +103,7 @@ def import_(
     from nqe.cli.print_graph import note_leakage, say_saved
     from nqe.cli.progress import ProgressBar
     from nqe.graph.storage import check_output
-    from nqe.readers import BadLines, Columns, LiteralPolicy, read
+    from nqe.readers import BadLines, Columns, LiteralPolicy, WikidataPolicy, read
 
     policy = LiteralPolicy(literals) if literals else None
     meaning = Columns(
@@ -97,7 +113,13 @@ def import_(
         relation_name,
         _parse_qualifiers(qualifiers),
         header=not no_header,
-        names=None if columns is None else _split_names("columns", columns),
+        names=_split_names("columns", columns),
+    )
+    wikidata = WikidataPolicy(
+        deprecated,
+        external_ids,
+        _split_names("keep-relations", keep_relations),
+        _split_names("keep-classes", keep_classes),
     )
     check_output(Path(output))
     bad = BadLines(skip=skip_bad)
@@ -110,25 +132,32 @@ def import_(
             columns=meaning,
             mapping=mapping,
             literals=policy,
+            language=language,
+            wikidata=wikidata,
             bad=bad,
             progress=progress,
         )
     dataset.save(output, bad.to_tsv() if bad.count else None)
     _note_bad_lines(bad, output)
-    if told := (policy or LiteralPolicy()).describe(dataset):
-        printing.note(told)
+    for told in (wikidata.describe(), (policy or LiteralPolicy()).describe(dataset)):
+        if told:
+            printing.note(told)
     say_saved(output, dataset)
     note_leakage(dataset)
 
 
 def _parse_qualifiers(text: str | None) -> tuple[tuple[str, str], ...] | None:
     """The columns of qualifiers with the names of their attributes; None if none are named."""
-    if text is None or text.strip() == "none":
-        return None if text is None else ()
-    return tuple((name, name) for name in _split_names("qualifiers", text))
+    if text is not None and text.strip() == "none":
+        return ()
+    names = _split_names("qualifiers", text)
+    return None if names is None else tuple((name, name) for name in names)
 
 
-def _split_names(option: str, text: str) -> tuple[str, ...]:
+def _split_names(option: str, text: str | None) -> tuple[str, ...] | None:
+    """The names in a list with commas; None if it is not given."""
+    if text is None:
+        return None
     names = tuple(name.strip() for name in text.split(","))
     if "" in names:
         raise NqeError(f"--{option} {text:.100}: an empty name; write names with commas between")

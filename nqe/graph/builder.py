@@ -105,6 +105,10 @@ class DatasetBuilder:
             self._splits[name] = FactCollector(self._entity, self._relation)
         return self._splits[name]
 
+    def is_named(self, name: str) -> bool:
+        """Whether a fact has named this id."""
+        return name in self._entity or name in self._relation
+
     def finish(self) -> tuple[Vocabulary, dict[str, Facts]]:
         """The vocabulary, and the canonical facts of each split."""
         entities, entity_numbers = self._entity.finish()

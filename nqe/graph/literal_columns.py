@@ -81,6 +81,13 @@ def name_units(
             labels[number] = literal.show_in(descriptions[literal.unit].label or literal.unit)
 
 
+def list_units(ids: Sequence[str], literals: LiteralColumns | None) -> set[str]:
+    """The units of all numbers."""
+    numbers = [] if literals is None else literals.find(Number.kind).tolist()
+    found = (_parse(ids[number]) for number in numbers)
+    return {one.unit for one in found if isinstance(one, Number) and one.unit}
+
+
 def is_shown_form(name: str, label: str | None) -> bool:
     """Whether a label is nothing but what an id is shown as that is written for a literal."""
     return label is not None and is_literal_id(name) and _parse(name).shown == label

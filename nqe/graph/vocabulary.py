@@ -18,6 +18,7 @@ from nqe.errors import AmbiguousName, NqeError, UnknownName
 from nqe.graph.arrays import Integers
 from nqe.graph.folded_names import FoldedNames, to_spaces
 from nqe.graph.literal_columns import (
+    NO_LITERAL,
     LiteralColumns,
     find_literals,
     is_shown_form,
@@ -58,27 +59,44 @@ class Hit:
 class Rank(IntEnum):
     """How well a text fits a name that is the same, apart from case and `_` for a space.
 
-    The best rank that occurs decides what a text means.
+    The best rank that occurs decides what a text means. Texts are often the names of what they are
+    about, so a literal comes after what has the same name in the same case.
     """
 
     ID = 0
     NAME = 1
-    """A label or an alias."""
+    """A label or an alias of what is no literal."""
     ID_WITH_SPACES = 2
     """The same id, but for `_` in place of spaces."""
     NAME_WITH_SPACES = 3
-    NAME_IN_OTHER_CASE = 4
-    ID_IN_OTHER_CASE = 5
+    LITERAL = 4
+    """What a literal is shown as, or another name of it."""
+    LITERAL_WITH_SPACES = 5
+    NAME_IN_OTHER_CASE = 6
+    LITERAL_IN_OTHER_CASE = 7
+    ID_IN_OTHER_CASE = 8
     """Ids are case-sensitive, so a text never means this, but it may have been meant."""
 
+    @property
+    def is_id(self) -> bool:
+        """Whether the name is an id."""
+        return self in _RANKS["id"]
+
     @classmethod
-    def of(cls, text: str, name: str, is_id: bool) -> Rank:
-        """The rank of a name that is equal to the text when both are folded."""
+    def of(cls, text: str, name: str, kind: str) -> Rank:
+        """The rank of a name (id, name or literal) that is equal to the text if both are folded."""
+        exact, with_spaces, in_other_case = _RANKS[kind]
         if name == text:
-            return cls.ID if is_id else cls.NAME
-        if to_spaces(name) == to_spaces(text):
-            return cls.ID_WITH_SPACES if is_id else cls.NAME_WITH_SPACES
-        return cls.ID_IN_OTHER_CASE if is_id else cls.NAME_IN_OTHER_CASE
+            return exact
+        return with_spaces if to_spaces(name) == to_spaces(text) else in_other_case
+
+
+# For each kind of name: the ranks if it is exact, if `_` stands for spaces, and in another case.
+_RANKS = {
+    "id": (Rank.ID, Rank.ID_WITH_SPACES, Rank.ID_IN_OTHER_CASE),
+    "name": (Rank.NAME, Rank.NAME_WITH_SPACES, Rank.NAME_IN_OTHER_CASE),
+    "literal": (Rank.LITERAL, Rank.LITERAL_WITH_SPACES, Rank.LITERAL_IN_OTHER_CASE),
+}
 
 
 @dataclass(frozen=True)
@@ -159,12 +177,13 @@ class Names:
     def resolve(self, text: str) -> int:
         """The number of an id, a label or an alias; `_` may stand for a space.
 
-        An id goes first, then labels and aliases in the same case, then those in another case.
+        An id goes first, then labels and aliases in the same case, then those in another case;
+        in both, literals come after everything else.
         """
         number = self._numbers.get(text)
         if number is not None:
             return number
-        found = list(dict.fromkeys((*self._find_best(text), *self._find_values(text))))
+        found = self._find_best(text)
         if len(found) == 1:
             return found[0]
         if found:
@@ -176,7 +195,7 @@ class Names:
         """What a text that can be resolved does not mean, but would in another case."""
         meant = self.resolve(text)
         found = dict.fromkeys(number for _, number in self._find_candidates(text))
-        return [number for number in found if number != meant]
+        return [number for number in found if number != meant and not self._is_hidden(number)]
 
     def to_number(self, name: int | np.integer[Any] | str) -> int:
         """The number of a name; a number is checked and returned."""
@@ -239,13 +258,21 @@ class Names:
     def _find_candidates(self, text: str) -> list[tuple[Rank, int]]:
         """The numbers of all that has this name in any case, each with its rank, best first."""
         texts, numbers = self._all_names
-        places = self._folded.find(text)
-        ranks = [Rank.of(text, texts[place], place < len(self)) for place in places]
-        return sorted(zip(ranks, numbers[places].tolist(), strict=True))
+        found = [(place, int(numbers[place])) for place in self._folded.find(text)]
+        return sorted(
+            (Rank.of(text, texts[place], self._kind_of_name(place, number)), number)
+            for place, number in found
+        )
+
+    def _kind_of_name(self, place: int, number: int) -> str:
+        if place < len(self):
+            return "id"
+        return "literal" if self._is_literal(number) else "name"
 
     def _find_best(self, text: str) -> list[int]:
         """The numbers of what a text means: those of the best rank."""
-        found = self._find_candidates(text)
+        values = ((Rank.LITERAL, number) for number in self._find_values(text))
+        found = [*self._find_candidates(text), *values]
         best = min((rank for rank, _ in found), default=Rank.ID_IN_OTHER_CASE)
         if best == Rank.ID_IN_OTHER_CASE:
             return []
@@ -253,8 +280,16 @@ class Names:
 
     def _find_labels(self, text: str) -> Iterator[int]:
         """The numbers of those whose label or alias is the text, in the same case first."""
-        of_names = (Rank.NAME, Rank.NAME_WITH_SPACES, Rank.NAME_IN_OTHER_CASE)
-        return (number for rank, number in self._find_candidates(text) if rank in of_names)
+        return (number for rank, number in self._find_candidates(text) if not rank.is_id)
+
+    def _is_literal(self, number: int) -> bool:
+        return self.literals is not None and int(self.literals.kind[number]) != NO_LITERAL
+
+    def _is_hidden(self, number: int) -> bool:
+        """Whether a literal is shown as another name that goes before it, in whatever case."""
+        return self._is_literal(number) and not any(
+            map(self._is_literal, self._find_best(self.name(number)))
+        )
 
     def _find_values(self, text: str) -> list[int]:
         """The literals that a text may stand for; one such as 1903-06-01 is no label."""

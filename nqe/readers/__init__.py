@@ -7,6 +7,7 @@ from nqe.readers.literal_policy import LiteralPolicy
 from nqe.readers.read_dataset import read, read_labels
 from nqe.readers.records import BadLine, DescribedId, Record, Records
 from nqe.readers.typed_values import LiteralType
+from nqe.readers.wikidata_policy import WikidataPolicy
 
 __all__ = [
     "FORMATS",
@@ -18,6 +19,7 @@ __all__ = [
     "LiteralType",
     "Record",
     "Records",
+    "WikidataPolicy",
     "read",
     "read_labels",
 ]

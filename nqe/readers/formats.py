@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 
-from nqe.errors import InputError
+from nqe.errors import InputError, NqeError
 from nqe.readers import nary_facts, parquet_table, statements, table
 from nqe.readers.columns import Columns
 from nqe.readers.header import looks_like_header
@@ -18,21 +20,59 @@ from nqe.readers.unknown_format import (
     find_signature,
     refuse_header,
 )
+from nqe.readers.wikidata_policy import WikidataPolicy
 
 Reader = Callable[[Source], Records]
 
-FORMATS = ("statements", "nary", "table")
+WIKIDATA = "wikidata"
+FORMATS = ("statements", "nary", "table", WIKIDATA)
+# How a dump of Wikidata begins: an object, or an array of objects, with keys that hold objects.
+_WIKIDATA_HEAD = re.compile(
+    rb"""(\[\s*)?\{.*?(
+        "(labels|descriptions|aliases|lemmas|claims|sitelinks|entities)"\s*:\s*\{
+        | "type"\s*:\s*"(item|property|lexeme|mediainfo)"\s*,\s*"id"\s*:\s*"[A-Z][0-9]+"
+        | "id"\s*:\s*"[A-Z][0-9]+"\s*,\s*"type"\s*:\s*"(item|property|lexeme|mediainfo)"
+    )""",
+    re.DOTALL | re.VERBOSE,
+)
+_WIKIDATA_DUMP = "Wikidata's JSON; leave out --format and the options about columns"
 
 
-def choose_reader(name: str, columns: Columns, *, typed: bool = False) -> Reader:
+@dataclass(frozen=True)
+class _Choice:
+    """What can be chosen, by which options, in which formats."""
+
+    what: str
+    options: str
+    formats: tuple[str, ...]
+
+
+_LANGUAGE = _Choice("languages", "--language", (WIKIDATA,))
+_STATEMENTS = _Choice(
+    "ranks, relations and classes",
+    "--deprecated, --external-ids, --keep-relations and --keep-classes",
+    (WIKIDATA,),
+)
+
+
+def choose_reader(
+    name: str,
+    columns: Columns,
+    *,
+    typed: bool = False,
+    language: str | None = None,
+    wikidata: WikidataPolicy | None = None,
+) -> Reader:
     """The reader of a format; `columns` says what the columns of tables mean.
 
-    If `typed`, the numbers and dates of formats that know such types are literals.
+    If `typed`, the numbers and dates of formats that know such types are literals. `language` and
+    `wikidata` say what to take from Wikidata's JSON.
     """
     readers: dict[str, Reader] = {
         "statements": statements.read,
         "nary": partial(nary_facts.read, typed=typed),
         "table": partial(_read_table, columns=columns, typed=typed),
+        WIKIDATA: partial(_read_wikidata, language=language, policy=wikidata),
     }
     if name not in readers:
         raise InputError(f"unknown format '{name}'; choose one of {', '.join(FORMATS)}")
@@ -48,10 +88,34 @@ def _read_table(source: Source, columns: Columns, *, typed: bool) -> Records:
     """The records of a table; what cannot be one is refused in words that name it."""
     if not parquet_table.is_parquet(source):
         lines = source.head_lines()
-        looks = find_signature(source) or find_document(lines) or find_json_lines(lines)
+        dump = _WIKIDATA_DUMP if _is_wikidata(source) else None
+        looks = find_signature(source) or dump or find_document(lines) or find_json_lines(lines)
         if looks is not None:
             raise InputError(f"{source.name}:1: not a table; it looks like {looks}")
     return table.read(source, columns, typed=typed)
+
+
+def _read_wikidata(source: Source, language: str | None, policy: WikidataPolicy | None) -> Records:
+    try:
+        from nqe.readers import wikidata
+    except ImportError as error:
+        if error.name != "msgspec":
+            raise
+        raise NqeError(
+            "Wikidata's JSON is read with msgspec; install nqe with the extra `wikidata`"
+        ) from None
+    return wikidata.read(source, language=language, policy=policy)
+
+
+def check_options(source: str, format: str, language: str | None, wikidata: WikidataPolicy) -> None:
+    """Refuse options that would have no effect on a source."""
+    given = {_LANGUAGE: language is not None, _STATEMENTS: wikidata.is_given}
+    for choice, is_given in given.items():
+        if is_given and format not in choice.formats:
+            raise InputError(
+                f"{source}: {choice.what} are chosen in the format {', '.join(choice.formats)}, "
+                f"and this is {format}; leave out {choice.options}"
+            )
 
 
 def detect_format(source: Source, columns: Columns) -> str:
@@ -62,6 +126,8 @@ def detect_format(source: Source, columns: Columns) -> str:
     if columns.are_given or parquet_table.is_parquet(source):
         return "table"
     lines = _list_first_lines(source)
+    if _is_wikidata(source):
+        return WIKIDATA
     if document := find_document(lines):
         raise InputError(f"{source.name}:1: looks like {document}")
     if lines[0].lstrip().startswith("{"):
@@ -75,6 +141,10 @@ def detect_format(source: Source, columns: Columns) -> str:
         _ask_about_header(source, lines, ",", "--format statements")
         return "statements"
     raise explain_unknown(source, lines, FORMATS)
+
+
+def _is_wikidata(source: Source) -> bool:
+    return _WIKIDATA_HEAD.match(source.head[:HEAD].lstrip()) is not None
 
 
 def _list_first_lines(source: Source) -> list[str]:

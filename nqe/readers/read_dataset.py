@@ -17,11 +17,13 @@ from nqe.progress import NoProgress, Progress
 from nqe.readers import labels as labels_file
 from nqe.readers.bad_lines import BadLines
 from nqe.readers.columns import Columns
-from nqe.readers.formats import choose_reader, detect_format
+from nqe.readers.description_store import DescriptionStore
+from nqe.readers.formats import check_options, choose_reader, detect_format
 from nqe.readers.literal_policy import LiteralPolicy
 from nqe.readers.mapping import read_mapping
 from nqe.readers.record_collector import RecordCollector
 from nqe.readers.source import Source
+from nqe.readers.wikidata_policy import WikidataPolicy
 from nqe.text_format import LABELS_FILE, STANDARD_STREAM
 
 OTHER_SPLIT_NAMES = {"validation": "valid", "dev": "valid"}
@@ -37,6 +39,9 @@ class ReadOptions:
     limit: int | None
     typed: bool
     """Whether the numbers and dates of formats that know such types are literals."""
+    language: str | None
+    """Of labels, descriptions and aliases, in formats that have them in several."""
+    wikidata: WikidataPolicy
 
 
 def read(
@@ -48,6 +53,8 @@ def read(
     columns: Columns | None = None,
     mapping: str | Path | None = None,
     literals: LiteralPolicy | str | None = None,
+    language: str | None = None,
+    wikidata: WikidataPolicy | None = None,
     bad: BadLines | None = None,
     progress: Progress | None = None,
 ) -> Dataset:
@@ -58,8 +65,10 @@ def read(
     are read if no sources are given. `limit` is the number of facts to read from each file.
     `literals` says what to do with times, numbers and texts: skip, keep or bands; without it they
     are kept, but numbers and dates in Parquet and JSON, which may be ids, are read as plain ids
-    unless `columns` or `mapping` say what they are. `bad` says what to do with bad lines (by
-    default, stop at the first one), and `progress` receives how far reading is.
+    unless `columns` or `mapping` say what they are. `language` is that of the labels, descriptions
+    and aliases of Wikidata's JSON, and `wikidata` says which of its statements to take. `bad` says
+    what to do with bad lines (by default, stop at the first one), and `progress` receives how far
+    reading is.
     """
     names = [str(source) for source in ([sources] if isinstance(sources, str | Path) else sources)]
     for name in names:
@@ -71,24 +80,32 @@ def read(
     saved = [name for name in names if is_saved(Path(name))]
     if saved:
         _check_alone(saved[0], names, (format, limit, literals), columns, mapping)
+        check_options(saved[0], "a saved graph", language, wikidata or WikidataPolicy())
         dataset = Dataset.load(saved[0])
     else:
-        options = ReadOptions(format, columns or Columns(), limit, literals is not None)
+        options = ReadOptions(
+            format,
+            columns or Columns(),
+            limit,
+            literals is not None,
+            language,
+            wikidata or WikidataPolicy(),
+        )
         files = _list_files(names, options, mapping)
         for file in files:
             _read_file(file, collector, progress or NoProgress())
-        _check_left(files, collector)
+        _check_left(files, collector, options.wikidata)
         dataset = Dataset(*collector.builder.finish())
     beside = [] if saved else _find_labels(names)
     for path in [str(labels)] if labels else beside:
         dataset = dataset.describe(read_labels(path, collector.bad))
     # Last, as the first label that an id is given remains its label: a labels file's, if any.
-    return dataset.describe(collector.descriptions) if collector.descriptions else dataset
+    return collector.describe(dataset)
 
 
 def read_labels(path: str, bad: BadLines | None = None) -> dict[str, Description]:
     """The descriptions of ids in a labels file; a second line for an id adds an alias."""
-    collector = RecordCollector(bad or BadLines())
+    collector = RecordCollector(bad or BadLines(), descriptions=DescriptionStore(most=None))
     with Source(path) as source:
         collector.collect(source, labels_file.read(source))
     if not collector.descriptions:
@@ -179,8 +196,15 @@ def _read_file(file: _File, collector: RecordCollector, progress: Progress) -> N
     with Source(name) as source:
         progress.start(Path(name).name, source.size)
         format = options.format or detect_format(source, options.columns)
-        records = choose_reader(format, options.columns, typed=options.typed)(source)
-        count = collector.collect(source, records, file.split, options.limit, progress)
+        check_options(name, format, options.language, options.wikidata)
+        reader = choose_reader(
+            format,
+            options.columns,
+            typed=options.typed,
+            language=options.language,
+            wikidata=options.wikidata,
+        )
+        count = collector.collect(source, reader(source), file.split, options.limit, progress)
     if count or collector.count_others() > before[1]:
         return
     if collector.bad.count > before[0]:
@@ -188,13 +212,22 @@ def _read_file(file: _File, collector: RecordCollector, progress: Progress) -> N
     raise InputError(f"{name}: empty; there is nothing to import")
 
 
-def _check_left(files: Sequence[_File], collector: RecordCollector) -> None:
+def _check_left(
+    files: Sequence[_File], collector: RecordCollector, wikidata: WikidataPolicy
+) -> None:
     """Refuse to leave out every statement of all files."""
-    if not collector.facts and collector.literals.statements:
-        names = ", ".join(dict.fromkeys(file.name for file in files))
+    if collector.facts:
+        return
+    names = ", ".join(dict.fromkeys(file.name for file in files))
+    if collector.literals.statements:
         raise InputError(
             f"{names:.200}: every statement is about a literal, which --literals skip leaves out; "
             "give --literals keep or bands"
+        )
+    if told := wikidata.describe():
+        raise InputError(
+            f"{names:.200}: no statement to take ({told}); name other relations or classes, or "
+            "another dump"
         )
 
 

@@ -7,15 +7,17 @@ from typing import assert_never
 
 from nqe.errors import InputError
 from nqe.graph.builder import DatasetBuilder
+from nqe.graph.dataset import Dataset
 from nqe.graph.fact import Fact
-from nqe.graph.vocabulary import Description
+from nqe.graph.literal_columns import list_units
 from nqe.progress import NoProgress, Progress
 from nqe.readers.bad_lines import BadLines
+from nqe.readers.description_store import DescriptionStore
 from nqe.readers.literal_policy import LiteralPolicy
 from nqe.readers.records import BadLine, DescribedId, Records
 from nqe.readers.source import Source
 
-# Progress is reported once per this many facts.
+# Progress is reported once per this many records.
 STRIDE = 2_000
 
 
@@ -25,7 +27,7 @@ class RecordCollector:
 
     bad: BadLines
     builder: DatasetBuilder = field(default_factory=DatasetBuilder)
-    descriptions: dict[str, Description] = field(default_factory=dict)
+    descriptions: DescriptionStore = field(default_factory=DescriptionStore)
     literals: LiteralPolicy = field(default_factory=LiteralPolicy)
     facts: int = 0
     """How many facts were added."""
@@ -46,7 +48,9 @@ class RecordCollector:
         """
         progress, count = progress or NoProgress(), 0
         add, change = self.builder.split(split).add, self.literals.apply
-        for number, record in records:
+        for place, (number, record) in enumerate(records, start=1):
+            if place % STRIDE == 0:
+                progress.update(source.position, count)
             match record:
                 case Fact():
                     try:
@@ -59,8 +63,6 @@ class RecordCollector:
                         self.bad.report(source.name, number, bad)
                         continue
                     count += 1
-                    if count % STRIDE == 0:
-                        progress.update(source.position, count)
                     if count == limit:
                         break
                 case DescribedId():
@@ -77,7 +79,22 @@ class RecordCollector:
         """How many records were of use but no facts: descriptions, statements to leave out."""
         return self.described + self.literals.statements.total()
 
+    def describe(self, dataset: Dataset) -> Dataset:
+        """A data set with the descriptions that were collected of its ids."""
+        if self.descriptions.are_aside:
+            names = dataset.vocabulary
+            units = list_units(names.entities.ids, names.entities.literals)
+            self.descriptions.restore(
+                lambda name: (
+                    names.entities.number(name) is not None
+                    or names.relations.number(name) is not None
+                    or name in units
+                )
+            )
+        return dataset.describe(self.descriptions) if self.descriptions else dataset
+
     def _add_description(self, described: DescribedId) -> None:
         self.described += 1
-        earlier = self.descriptions.get(described.id, Description())
-        self.descriptions[described.id] = earlier.merge(described.description)
+        self.descriptions.add(described)
+        if self.descriptions.is_full:
+            self.descriptions.set_aside(self.builder.is_named)

@@ -190,6 +190,18 @@ class Source:
                 parsed = BadLine(str(error), line)
             yield number, parsed
 
+    def byte_lines(self) -> Iterator[tuple[int, bytes]]:
+        """The lines that are not empty as they are, with their numbers from 1."""
+        number = 0
+        for block in self._line_blocks():
+            if block.isspace():
+                number += block.count(b"\n") + 1
+                continue
+            for line in block.split(b"\n"):
+                number += 1
+                if line and not line.isspace():
+                    yield number, line
+
     def open_seekable(self) -> str | io.BytesIO:
         """Input for random access: the file's path, or all bytes if it is compressed or a pipe."""
         if isinstance(self._stream, io.BufferedReader) and self._is_file:

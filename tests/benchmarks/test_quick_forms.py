@@ -35,6 +35,7 @@ COMMANDS = {
     "bench_graph.py": [],
     "bench_sampling.py": [],
     "bench_training.py": [],
+    "bench_wikidata.py": [],
     "case_study.py": [],
     "compare_answering.py": [],
     "hostile.py": [],

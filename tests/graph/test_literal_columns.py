@@ -150,3 +150,29 @@ def test_a_label_of_ones_own_replaces_what_a_literal_is_shown_as() -> None:
     assert names.aliases[number("1903^^time")] == ("nineteen three", "1903 CE")
     kept = DATASET.describe({"1903^^time": Description(None, "a year")}).vocabulary.entities
     assert kept.full_name(number("1903^^time")) == "1903 (1903^^time), a year"
+
+
+def test_a_name_of_an_entity_goes_before_a_text_that_reads_alike() -> None:
+    facts = [
+        Fact("Q31", "category", "Belgium^^text"),
+        Fact("Q31", "name", "Kingdom of Belgium^^text@en"),
+        Fact("Q2", "name", "Man^^text"),
+        Fact("Q1", "code", "MAN^^text"),
+    ]
+    described = {
+        "Q31": Description("Belgium", None, ("Kingdom of Belgium",)),
+        "Q3": Description("Man"),
+    }
+    names = Dataset.of({"train": [*facts, Fact("Q3", "r", "Q1")]}).describe(described)
+    meant = {
+        text: names.vocabulary.entities.ids[names.vocabulary.entities.resolve(text)]
+        for text in ("Belgium", "Kingdom of Belgium", "belgium", "Man", "MAN", "Belgium^^text")
+    }
+    assert meant == {
+        "Belgium": "Q31",
+        "Kingdom of Belgium": "Q31",
+        "belgium": "Q31",
+        "Man": "Q3",
+        "MAN": "MAN^^text",
+        "Belgium^^text": "Belgium^^text",
+    }

@@ -137,6 +137,47 @@ def test_an_id_in_another_case_is_a_namesake() -> None:
     assert [names.ids[number] for number in names.find_namesakes("MAN")] == ["city"]
 
 
+def describe_with_texts(descriptions: dict[str, Description], *texts: str) -> Names:
+    """The names of a graph with these ids and the literals that are these texts."""
+    ids = [*descriptions, *(f"{text}^^text" for text in texts)]
+    graph = Graph.of(Fact(next(iter(descriptions)), "r", name) for name in ids)
+    return graph.describe(descriptions).vocabulary.entities
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("New York", "state"),
+        ("New_York", "state"),
+        ("NEW YORK", "NEW YORK^^text"),
+        ("NEW_YORK", "NEW YORK^^text"),
+        ("new york", "state"),
+        ("Los Angeles", "Los_Angeles"),
+        ("los angeles", "Los Angeles^^text"),
+    ],
+)
+def test_a_literal_goes_before_names_in_another_case_and_after_those_in_the_same(
+    text: str, meant: str
+) -> None:
+    described = {"state": Description("New York"), "Los_Angeles": Description()}
+    names = describe_with_texts(described, "New York", "NEW YORK", "Los Angeles")
+    assert id_of(names, text) == meant
+
+
+def test_a_value_in_another_form_goes_before_a_name_in_another_case() -> None:
+    facts = [Fact("a", "r", "1000^^number"), Fact("a", "r", "b")]
+    graph = Graph.of(facts).describe({"b": Description("1E3")})
+    assert id_of(graph.vocabulary.entities, "1e3") == "1000^^number"
+    assert id_of(graph.vocabulary.entities, "1E3") == "b"
+
+
+def test_a_literal_is_a_namesake_unless_an_entity_is_called_the_same() -> None:
+    names = describe_with_texts({"state": Description("New York")}, "New York", "NEW YORK")
+    for text in ("New York", "new york"):
+        assert [names.ids[n] for n in names.find_namesakes(text)] == ["NEW YORK^^text"]
+    assert [names.ids[n] for n in names.find_namesakes("NEW YORK")] == ["state"]
+
+
 # Few letters, so that names often differ in case alone; some fold to several letters.
 similar_texts = st.text(st.sampled_from("aAsSßẞ_ "), min_size=1, max_size=3)
 

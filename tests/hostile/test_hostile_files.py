@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from hostile_files import (
     BETAE,
+    ENTITIES,
     FACTS,
     HEADER,
     ROLES,
@@ -34,6 +35,7 @@ JSON = [json.dumps(roles) for roles in ROLES]
 # By format: the lines before the facts, and one line per fact.
 TEXTS = {"statements": ([], STATEMENTS), "nary": ([], JSON), "table": ([HEADER], TABLE)}
 FILES = [to_lines(head + lines) for head, lines in TEXTS.values()]
+FILES += [to_lines(["[", *(json.dumps(entity) + "," for entity in ENTITIES), "]"])]
 FILES += [to_parquet(), to_parquet(compression="none", use_dictionary=False)]
 COMPRESSIONS: list[Callable[[bytes], bytes]] = [bytes, gzip.compress, bz2.compress, to_zstd]
 

@@ -1,0 +1,64 @@
+"""Labels, descriptions and aliases of Wikidata's entities in one language, or those next to it."""
+
+from __future__ import annotations
+
+import re
+from itertools import chain
+
+from msgspec import Raw
+
+from nqe.errors import InputError
+from nqe.graph.vocabulary import Description
+from nqe.readers.wikidata_json import Entity, Term, TermDecoder, decode_first_term
+
+DEFAULT_LANGUAGE = "en"
+ALL_LANGUAGES = "mul"
+"""Wikidata's code for names that are the same in all languages."""
+_CODE = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+
+
+class TermReader:
+    """Describes entities in a language.
+
+    What the language lacks is taken from the language without its region (`pt` for `pt-br`), then
+    from `mul`, then from English.
+    """
+
+    def __init__(self, language: str | None = None) -> None:
+        languages = list_fallbacks(DEFAULT_LANGUAGE if language is None else language)
+        self._shared = languages.index(ALL_LANGUAGES)
+        self._terms, self._lists = TermDecoder(languages, Term), TermDecoder(languages, list[Term])
+
+    def describe(self, entity: Entity) -> Description:
+        """The label, description and aliases of an entity."""
+        labels = self._terms.decode(entity.labels)
+        place = next((place for place, term in enumerate(labels) if term), self._shared)
+        label = labels[place] or self._find_lemma(entity.lemmas)
+        description = next(filter(None, self._terms.decode(entity.descriptions)), None)
+        return Description(
+            label.value if label else None,
+            description.value if description else None,
+            self._list_aliases(entity.aliases, place, label),
+        )
+
+    def _list_aliases(self, aliases: Raw, place: int, label: Term | None) -> tuple[str, ...]:
+        """The aliases in the label's language, and those of all languages."""
+        found = self._lists.decode(aliases)
+        places = dict.fromkeys((place, self._shared))
+        texts = chain.from_iterable(found[place] or () for place in places)
+        names = dict.fromkeys(term.value for term in texts)
+        if label:
+            names.pop(label.value, None)
+        return tuple(names)
+
+    def _find_lemma(self, lemmas: Raw) -> Term | None:
+        """The lemma of a lexeme, which has few of them: any if none is in these languages."""
+        return next(filter(None, self._terms.decode(lemmas)), None) or decode_first_term(lemmas)
+
+
+def list_fallbacks(language: str) -> list[str]:
+    """The languages to look for a text in, best first."""
+    code = language.lower()
+    if not _CODE.fullmatch(code):
+        raise InputError(f"'{language:.60}' is no language; give a code such as de or pt-br")
+    return list(dict.fromkeys((code, code.partition("-")[0], ALL_LANGUAGES, DEFAULT_LANGUAGE)))
