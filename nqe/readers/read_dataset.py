@@ -215,7 +215,7 @@ def _read_file(file: _File, collector: RecordCollector, progress: Progress) -> N
 def _check_left(
     files: Sequence[_File], collector: RecordCollector, wikidata: WikidataPolicy
 ) -> None:
-    """Refuse to leave out every statement of all files."""
+    """Refuse files of which no statement is left."""
     if collector.facts:
         return
     names = ", ".join(dict.fromkeys(file.name for file in files))
@@ -224,11 +224,10 @@ def _check_left(
             f"{names:.200}: every statement is about a literal, which --literals skip leaves out; "
             "give --literals keep or bands"
         )
-    if told := wikidata.describe():
-        raise InputError(
-            f"{names:.200}: no statement to take ({told}); name other relations or classes, or "
-            "another dump"
-        )
+    told = wikidata.describe() or "only descriptions of ids"
+    raise InputError(
+        f"{names:.200}: no statement to take ({told}); name other relations, classes or files"
+    )
 
 
 def _find_splits(names: Sequence[str], options: ReadOptions) -> Mapping[str, list[str]]:

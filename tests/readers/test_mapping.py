@@ -171,6 +171,12 @@ def test_a_table_of_which_literals_are_skipped_may_leave_nothing(place: Path) ->
         read(place / "airports.csv", mapping=place / "map.toml", literals="skip")
 
 
+def test_descriptions_alone_make_no_graph(place: Path) -> None:
+    (place / "map.toml").write_text("['airports.csv']\nsubject = 'code'\nlabel = 'name'\n")
+    with pytest.raises(InputError, match=r"no statement to take \(only descriptions of ids\)"):
+        read(mapping=place / "map.toml")
+
+
 WRONG_LITERALS = "['airports.csv']\nsubject = 'code'\nlabel = 'name'\nliterals = "
 WRONG = {
     "no table of literals": (WRONG_LITERALS + "'x'", "literals: 'x' is no table; write { column"),
