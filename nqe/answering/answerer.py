@@ -138,11 +138,14 @@ class Answerer:
 
         return explain(self, query, entity)
 
-    def compute_sets(self, plans: Sequence[Plan], mode: str | None = None) -> Iterator[FuzzySet]:
-        """Yield the fuzzy set of the target of each plan."""
+    def compute_sets(
+        self, plans: Sequence[Plan], mode: str | None = None, *, least: float | None = None
+    ) -> Iterator[FuzzySet]:
+        """Yield the fuzzy set of the target of each plan; `least` replaces that of the options."""
         mode = Request("", mode).check(self.has_model)
         results = execute_many(plans, self.graph, max_bindings=self.max_bindings)
-        return (sets[-1] for sets in self.neural.compute_sets(results, mode))
+        engine = self.neural if least is None else self.neural.with_least(least)
+        return (sets[-1] for sets in engine.compute_sets(results, mode))
 
     def run(self, plans: Sequence[Plan]) -> HybridRun:
         """Compute the fuzzy set of every step of some plans."""

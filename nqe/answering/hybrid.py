@@ -46,7 +46,7 @@ _SPARSE = 8
 class HybridOptions:
     """How the hybrid runner searches."""
 
-    beam: int = 64
+    beam: int = 32
     """The number of bindings per projection that the model is asked about."""
     join: str = "noisy-or"
     """How the probabilities of all ways to an entity are joined: noisy-or, or max."""

@@ -72,6 +72,10 @@ class NeuralEngine:
         """Return the same engine over other facts."""
         return replace(self, predictor=self.predictor.with_graph(graph), missing=missing)
 
+    def with_least(self, least: float) -> NeuralEngine:
+        """Return the same engine with another limit for what is too unlikely to list."""
+        return replace(self, options=replace(self.options, least=least))
+
     def compute_sets(self, results: Sequence[Result], mode: str) -> Iterator[list[FuzzySet]]:
         """Yield the fuzzy sets of the steps of each exact result, the target's last.
 

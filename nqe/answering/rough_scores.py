@@ -62,7 +62,8 @@ class RoughColumns:
     def read(self, columns: slice) -> EntityBlock:
         """The vectors of some of the chosen entities."""
         some = self.entities[columns]
-        return EntityBlock(self.comparison.entities[some], self.comparison.bias[some])
+        vectors = self.comparison.entities.index_select(0, some)
+        return EntityBlock(vectors, self.comparison.bias[some])
 
     def to_columns(self, entity: Integers) -> Integers:
         """The places of entities among the chosen ones, -1 for another one."""

@@ -27,6 +27,8 @@ from nqe.query.result import Result
 from nqe.query.step_text import name_slot
 from nqe.query.text import render_atom
 
+LEAST = 1e-6
+"""Unlikely statements are told apart down to this probability of a slot."""
 CANDIDATES = 5
 """For each suggestion wanted, this many candidates are also scored from their other end."""
 
@@ -107,7 +109,7 @@ def score(
     """
     atom = _parse_statement(statement)
     plans = [bind(_ask_for(atom, place), answerer.graph) for place in range(len(atom.terms))]
-    rows = answerer.with_facts("none").compute_sets(plans)
+    rows = answerer.with_facts("none").compute_sets(plans, least=LEAST)
     results = execute_many(plans, answerer.graph, max_bindings=answerer.max_bindings)
     slots = tuple(
         _score_slot(answerer, str(atom.terms[place]), place, result, row, top, among)
@@ -151,7 +153,7 @@ def suggest(
     back = [_plan_one_hop(relation, other, 1 - slot) for _, relation, slot, other in best]
     suggestions = [
         _suggest_one(answerer, number, end, combine_probabilities((p, row[number])))
-        for (p, *end), row in zip(best, answerer.compute_sets(back), strict=True)
+        for (p, *end), row in zip(best, answerer.compute_sets(back, least=LEAST), strict=True)
     ]
     return sorted(suggestions, key=lambda suggestion: -suggestion.probability)[:top]
 
@@ -260,9 +262,8 @@ def _find_lacking(
     count: int,
 ) -> Iterator[tuple[float, int, int, int]]:
     """Yield probability, relation, asked slot and entity of the likeliest unstated ends."""
-    rows = answerer.compute_sets(
-        [_plan_one_hop(relation, entity, slot) for relation, slot in asked]
-    )
+    plans = [_plan_one_hop(relation, entity, slot) for relation, slot in asked]
+    rows = answerer.compute_sets(plans, least=LEAST)
     for (relation, slot), row in zip(asked, rows, strict=True):
         lacking = row.keep(row.values < 1)
         if slot == SUBJECT:

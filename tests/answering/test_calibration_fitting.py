@@ -27,14 +27,15 @@ from nqe.answering.calibration_fitting import (
 )
 from nqe.answering.calibration_queries import draw_calibration_queries, swap_anchors
 from nqe.answering.calibration_storage import CALIBRATION_FILE
-from nqe.answering.fuzzy_set import FuzzySet
+from nqe.answering.fuzzy_set import Floats, FuzzySet
 from nqe.answering.neural import NeuralEngine
 from nqe.answering.probability import MAX_PREDICTED
 from nqe.answering.question_curve import PARTS, UNMOVED, QuestionCurve, measure_parts
-from nqe.answering.question_fitting import Questions, draw_questions
+from nqe.answering.question_fitting import LEAST, Questions, draw_questions
 from nqe.demo import demo_dataset
 from nqe.errors import NqeError
 from nqe.graph import Dataset, Fact
+from nqe.graph.arrays import Booleans
 from nqe.graph.ragged import Ragged
 from nqe.model import EmbeddingRunner, Model, load, save_pretrained
 from nqe.model.checkpoint import Card
@@ -190,23 +191,34 @@ def test_a_fitted_calibration_is_more_reliable_than_the_plain_one(
         assert log_loss(model, curve, demo, known) < log_loss(model, before, demo, known)
     graph, questions = demo.known("train"), draw_questions(demo, "valid", "train", 20, seed=9)
     one_hop = Calibration(fitted.facts, fitted.alone)
-    losses = {
-        name: question_loss(NeuralEngine.of(model, graph, one), questions)
+    rows = {
+        name: chances_of(NeuralEngine.of(model, graph, one), questions)
         for name, one in {"plain": plain, "one-hop": one_hop, "fitted": fitted}.items()
     }
-    assert losses["fitted"] < losses["one-hop"] < losses["plain"]
+    every = np.ones(rows["plain"].shape, dtype=bool)
+    losses = {name: question_loss(one, questions, every) for name, one in rows.items()}
+    assert losses["one-hop"] < losses["plain"]
+    # The whole question is fitted on what is likely enough.
+    likely = rows["one-hop"] >= LEAST
+    losses = {name: question_loss(one, questions, likely) for name, one in rows.items()}
+    assert losses["fitted"] < losses["one-hop"]
 
 
-def question_loss(engine: NeuralEngine, questions: Questions) -> float:
-    """The sum of the log loss over all entities of all questions that are not stated."""
+def chances_of(engine: NeuralEngine, questions: Questions) -> Floats:
+    """The probabilities of all entities for each question."""
+    targets = engine.run_table(questions.plans).targets
+    return np.stack([one.to_array(engine.predictor.entity_count) for one in targets])
+
+
+def question_loss(rows: Floats, questions: Questions, counted: Booleans) -> float:
+    """The sum of the log loss over counted entities of all questions that are not stated."""
     loss = 0.0
-    for number, target in enumerate(engine.run_table(questions.plans).targets):
-        chances = np.clip(target.to_array(engine.predictor.entity_count), 1e-6, 1 - 1e-6)
+    for number, chances in enumerate(np.clip(rows, 1e-6, 1 - 1e-6)):
         right = np.zeros(len(chances))
         right[questions.right[number]] = 1
         losses = -(right * np.log(chances) + (1 - right) * np.log(1 - chances))
         losses[questions.stated[number]] = 0
-        loss += float(losses.sum())
+        loss += float(losses[counted[number]].sum())
     return loss
 
 
