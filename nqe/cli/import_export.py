@@ -34,7 +34,11 @@ def import_(
     output: Annotated[str, typer.Option("-o", "--output", help="The graph folder to write.")],
     format: Annotated[
         str | None,
-        typer.Option("--format", help="statements, nary or table; detected if not given."),
+        typer.Option(
+            "--format",
+            help="statements, nary, table, turtle, trig, n-triples, n-quads, rdf-xml; default: "
+            "detected.",
+        ),
     ] = None,
     labels: Annotated[
         str | None,
@@ -47,6 +51,9 @@ def import_(
         str | None,
         typer.Option("--literals", help="Times, numbers and texts: skip, keep or bands."),
     ] = None,
+    language: Annotated[
+        str, typer.Option("--language", help="The language of labels and descriptions in RDF.")
+    ] = "en",
     skip_bad: Annotated[
         bool, typer.Option("--skip-bad", help="Skip bad lines; keep them in bad_lines.tsv.")
     ] = False,
@@ -63,11 +70,11 @@ def import_(
     """
     from nqe.cli.progress import ProgressBar
     from nqe.graph.storage import check_output
-    from nqe.readers import BadLines, Columns, LiteralPolicy, read
+    from nqe.readers import BadLines, Columns, LeftOut, LiteralPolicy, read
 
     policy = LiteralPolicy(literals) if literals else None
     check_output(Path(output))
-    bad = BadLines(skip=skip_bad)
+    bad, left_out = BadLines(skip=skip_bad), LeftOut()
     with ProgressBar("facts") as progress:
         dataset = read(
             sources,
@@ -76,11 +83,15 @@ def import_(
             limit=limit,
             columns=Columns(subject, relation, object),
             literals=policy,
+            language=language,
+            left_out=left_out,
             bad=bad,
             progress=progress,
         )
     dataset.save(output, bad.to_tsv() if bad.count else None)
     _note_bad_lines(bad, output)
+    if told := left_out.describe():
+        printing.note(told)
     if told := (policy or LiteralPolicy()).describe(dataset):
         printing.note(told)
     sizes = ", ".join(f"{name} {len(facts):,}" for name, facts in dataset.splits.items())

@@ -16,7 +16,8 @@ from nqe.graph.vocabulary import Description
 from nqe.progress import NoProgress, Progress
 from nqe.readers import labels as labels_file
 from nqe.readers.bad_lines import BadLines
-from nqe.readers.formats import choose_reader, detect_format
+from nqe.readers.formats import LANGUAGE, choose_reader, detect_format
+from nqe.readers.left_out import LeftOut
 from nqe.readers.literal_policy import LiteralPolicy
 from nqe.readers.record_collector import RecordCollector
 from nqe.readers.source import Source
@@ -36,6 +37,8 @@ class ReadOptions:
     limit: int | None
     typed: bool
     """Whether the numbers and dates of formats that know such types are literals."""
+    language: str
+    """The language of the labels of formats that have several."""
 
 
 def read(
@@ -46,6 +49,8 @@ def read(
     limit: int | None = None,
     columns: Columns | None = None,
     literals: LiteralPolicy | str | None = None,
+    language: str = LANGUAGE,
+    left_out: LeftOut | None = None,
     bad: BadLines | None = None,
     progress: Progress | None = None,
 ) -> Dataset:
@@ -54,7 +59,8 @@ def read(
     Without `format`, each file's format is detected from its content. `limit` is the number of
     facts to read from each file. `literals` says what to do with times, numbers and texts: skip,
     keep or bands; without it they are kept, but numbers and dates in Parquet and JSON, which may
-    be ids, are read as plain ids. `bad` says what to do with bad lines (by default, stop at the
+    be ids, are read as plain ids. `language` is that of the labels and descriptions in RDF, and
+    `left_out` counts what is left out on purpose. `bad` says what to do with bad lines (by default, stop at the
     first one), and `progress` receives how far reading is.
     """
     names = [str(source) for source in ([sources] if isinstance(sources, str | Path) else sources)]
@@ -62,6 +68,8 @@ def read(
         _check_path(name)
     policy = literals if isinstance(literals, LiteralPolicy) else LiteralPolicy(literals or "keep")
     collector = RecordCollector(bad or BadLines(), literals=policy)
+    if left_out is not None:
+        collector.left_out = left_out
     if limit is not None and limit < 1:
         raise InputError(f"a limit of {limit} facts; read 1 or more")
     saved = [name for name in names if is_saved(Path(name))]
@@ -69,7 +77,7 @@ def read(
         _check_alone(saved[0], names, format, limit, literals)
         dataset = Dataset.load(saved[0])
     else:
-        options = ReadOptions(format, columns or Columns(), limit, literals is not None)
+        options = ReadOptions(format, columns or Columns(), limit, literals is not None, language)
         _read_files(names, options, collector, progress or NoProgress())
         dataset = Dataset(*collector.builder.finish())
     beside = [] if saved else _find_labels(names)
@@ -130,11 +138,18 @@ def _read_files(
 def _read_file(
     name: str, split: str, options: ReadOptions, collector: RecordCollector, progress: Progress
 ) -> None:
-    bad_before = collector.bad.count
+    bad_before, file_number = collector.bad.count, collector.file_count + 1
     with Source(name) as source:
         progress.start(Path(name).name, source.size)
         format = options.format or detect_format(source, options.columns)
-        records = choose_reader(format, options.columns, typed=options.typed)(source)
+        reader = choose_reader(
+            format,
+            options.columns,
+            typed=options.typed,
+            language=options.language,
+            file_number=file_number,
+        )
+        records = reader(source)
         count = collector.collect(source, records, split, options.limit, progress)
     if not count and collector.bad.count > bad_before:
         raise InputError(f"{name}: only bad lines; run without --skip-bad to see the first of them")
@@ -143,6 +158,8 @@ def _read_file(
             f"{name}: every statement is about a literal, which --literals skip leaves out; "
             "give --literals keep or bands"
         )
+    if not count and (told := collector.left_out.describe()):
+        raise InputError(f"{name}: no fact in it; {told}")
     if not count:
         raise InputError(f"{name}: empty; there is nothing to import")
 

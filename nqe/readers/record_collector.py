@@ -11,8 +11,9 @@ from nqe.graph.fact import Fact
 from nqe.graph.vocabulary import Description
 from nqe.progress import NoProgress, Progress
 from nqe.readers.bad_lines import BadLines
+from nqe.readers.left_out import LeftOut
 from nqe.readers.literal_policy import LiteralPolicy
-from nqe.readers.records import BadLine, DescribedId, Records
+from nqe.readers.records import BadLine, DescribedId, Records, Skipped
 from nqe.readers.source import Source
 
 # Progress is reported once per this many facts.
@@ -27,6 +28,8 @@ class RecordCollector:
     builder: DatasetBuilder = field(default_factory=DatasetBuilder)
     descriptions: dict[str, Description] = field(default_factory=dict)
     literals: LiteralPolicy = field(default_factory=LiteralPolicy)
+    left_out: LeftOut = field(default_factory=LeftOut)
+    file_count: int = 0
 
     def collect(
         self,
@@ -41,6 +44,7 @@ class RecordCollector:
         Reading stops after `limit` facts.
         """
         progress, count = progress or NoProgress(), 0
+        self.file_count += 1
         add, change = self.builder.split(split).add, self.literals.apply
         for number, record in records:
             match record:
@@ -61,6 +65,8 @@ class RecordCollector:
                         break
                 case DescribedId():
                     self._add_description(record)
+                case Skipped():
+                    self.left_out.counts[record.what] += 1
                 case BadLine():
                     self.bad.report(source.name, number, record)
                 case _:

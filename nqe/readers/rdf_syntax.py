@@ -1,0 +1,149 @@
+"""The syntaxes of RDF: which one a file has, and what must be known of it before it is parsed."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from nqe.errors import InputError
+from nqe.readers.source import LONGEST_LINE, Source
+
+TURTLE, TRIG, N_TRIPLES, N_QUADS, RDF_XML = SYNTAXES = (
+    *("turtle", "trig", "n-triples", "n-quads", "rdf-xml"),
+)
+ENDINGS = {
+    ".ttl": TURTLE,
+    ".trig": TRIG,
+    ".nt": N_TRIPLES,
+    ".nq": N_QUADS,
+    ".rdf": RDF_XML,
+    ".owl": RDF_XML,
+}
+LINE_SYNTAXES = (N_TRIPLES, N_QUADS)
+"""The syntaxes in which a line is a statement, so that a bad one can be skipped."""
+
+_XML = re.compile(r"(<\?xml\s[^>]*>\s*)?(<!--.*?-->\s*)*(<!DOCTYPE\s+rdf:|<rdf:)", re.DOTALL)
+_TRIPLE = r"(<[^<>\s]*>|_:\S+)\s*<[^<>\s]*>\s*(<[^<>\s]*>|_:\S+|\"([^\"\\]|\\.)*\"\S*|<<\(.*\)>>)"
+_TRIPLE_LINE = re.compile(rf"{_TRIPLE}\s*\.\s*(#.*)?")
+_QUAD_LINE = re.compile(rf"{_TRIPLE}\s*(<[^<>\s]*>|_:\S+)\s*\.\s*(#.*)?")
+_TEXT = re.compile(
+    r"(@?(prefix)\s+\S*:\s*<|@?base\s+<|@?version\s+[\"']|<<|(graph\s+)?(<[^<>\s]*>|_:\S+)\s*"
+    r"(\{|<[^<>\s]*>|$|a\s|\S*:\S*\s))",
+    re.IGNORECASE,
+)
+
+# So many of the last bytes are searched again together with the next; no sign is longer.
+_OVERLAP = 512
+_MARKS = re.compile(rb"(?P<quote><<(?!\())|(?P<block>\{\||<<\()|reifies|/prop/statement/")
+_XML_MARKS = re.compile(
+    rb"(?P<quote>(?!))|(?P<block>(?!))|reifies|/prop/statement/|:annotation|Triple"
+)
+_REIFIER_SIGN = b"~"
+# An XML entity that stands for a short text without further entities.
+_ENTITY = re.compile(
+    rb"""<!ENTITY(\s+[\w.-]+\s+("[^"&%]{0,200}"|'[^'&%]{0,200}')\s*>"""
+    rb"""|\s*[\w.-]*\s*("[^"&%]{0,200}"?|'[^'&%]{0,200}'?)?\s*\Z)"""  # cut by the chunk's end
+)
+# The most bytes of a text in which such entities can stand.
+_LONGEST_WITH_ENTITIES = 1 << 20
+
+
+def detect_syntax(source: Source) -> str | None:
+    """The syntax of a source that looks like RDF; None if it does not."""
+    lines = [line for line in source.head_lines() if not line.lstrip().startswith("#")]
+    if not lines:
+        return None
+    if _XML.match("\n".join(lines).lstrip()):
+        return RDF_XML
+    by_ending = detect_ending(source.name)
+    if not _TEXT.match(lines[0].lstrip()):
+        return None
+    # An ending says which of the text syntaxes is meant, as some are parts of others.
+    return by_ending if by_ending not in (None, RDF_XML) else _detect_text_syntax(lines)
+
+
+def detect_ending(name: str) -> str | None:
+    """The syntax that a file's name stands for, with or without the ending of a compression."""
+    endings = [ENDINGS[suffix] for suffix in Path(name.lower()).suffixes[-2:] if suffix in ENDINGS]
+    return endings[-1] if endings else None
+
+
+def _detect_text_syntax(lines: list[str]) -> str:
+    """N-Triples or N-Quads if all lines are such; otherwise TriG, of which Turtle is a part."""
+    triples = sum(bool(_TRIPLE_LINE.fullmatch(line.strip())) for line in lines)
+    quads = sum(bool(_QUAD_LINE.fullmatch(line.strip())) for line in lines)
+    if triples + quads < len(lines):
+        return TRIG
+    return N_QUADS if quads else N_TRIPLES
+
+
+@dataclass
+class Marks:
+    """What the bytes of a file tell of its content, collected while they pass."""
+
+    syntax: str
+    quotes: bool = False
+    """Whether triples are quoted as in RDF-star: `<<s p o>>`."""
+    blocks: bool = False
+    """Whether there are annotations `{| … |}` or triple terms `<<( … )>>`, as RDF 1.2 has them."""
+    others: bool = False
+    """Whether there is any other sign of facts that several triples make up."""
+    _last: bytes = b""
+    _run: int = 0
+    _longest_run: int = LONGEST_LINE
+
+    @property
+    def has_compound_facts(self) -> bool:
+        """Whether a fact may be made up of triples in several places."""
+        return self.quotes or self.blocks or self.others
+
+    def feed(self, chunk: bytes, name: str) -> None:
+        """Look at the next bytes."""
+        text, is_xml = self._last + chunk, self.syntax == RDF_XML
+        if is_xml:
+            self._check_entities(text, name)
+            self._check_runs(chunk, name)
+        elif self.syntax not in LINE_SYNTAXES:
+            self.others = self.others or _REIFIER_SIGN in chunk
+        for found in (_XML_MARKS if is_xml else _MARKS).finditer(text):
+            self.quotes = self.quotes or bool(found["quote"])
+            self.blocks = self.blocks or bool(found["block"])
+            self.others = True
+            if self.quotes and self.blocks:
+                break
+        self._last = text[-_OVERLAP:]
+
+    def _check_entities(self, text: bytes, name: str) -> None:
+        """Refuse XML entities with which a short file becomes an endless text."""
+        for found in re.finditer(rb"<!ENTITY", text):
+            self._longest_run = _LONGEST_WITH_ENTITIES
+            if not _ENTITY.match(text, found.start()):
+                raise InputError(
+                    f"{name}: an XML entity that is longer than 200 characters or uses others; "
+                    "write its text where it is used"
+                )
+
+    def _check_runs(self, chunk: bytes, name: str) -> None:
+        """Refuse a text between two tags that is too long."""
+        parts = chunk.split(b"<")
+        lengths = [self._run + len(parts[0]), *map(len, parts[1:])]
+        if max(lengths) > self._longest_run:
+            raise InputError(
+                f"{name}: a text of more than {self._longest_run >> 20} MB between two tags; "
+                "shorten it"
+            )
+        self._run = lengths[-1]
+
+
+def scan(source: Source, syntax: str) -> Marks | None:
+    """What the bytes of a whole file tell; None if it can be read only once."""
+    if source.size is None:
+        return None
+    marks = Marks(syntax)
+    with Source(source.name) as again:
+        for chunk in again.chunks():
+            marks.feed(chunk, source.name)
+            if marks.quotes and marks.blocks:
+                break
+    return marks
