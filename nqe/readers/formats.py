@@ -74,6 +74,11 @@ def detect_format(source: Source, columns: table.Columns) -> str:
         return "table"
     if "\t" in lines[0]:
         return _detect_tab_separated(source, [line.split("\t") for line in lines])
+    return _detect_lines(source, lines)
+
+
+def _detect_lines(source: Source, lines: list[str]) -> str:
+    """The format of lines without tabs; if they say nothing, the file's ending may."""
     if lines[0].count(",") >= 2:
         return "statements"
     if syntax := detect_ending(source.name):

@@ -75,6 +75,11 @@ def read_literal(literal: Any) -> str:
     )
 
 
+def find_iri(term: Any) -> str:
+    """The IRI of a term; empty if it is none."""
+    return term.value if isinstance(term, pyoxigraph.NamedNode) else ""
+
+
 def find_lexical(term: Any) -> str | None:
     """How a literal is written; None for an IRI or a blank node."""
     return term.value if isinstance(term, pyoxigraph.Literal) else None

@@ -60,8 +60,8 @@ def read(
     facts to read from each file. `literals` says what to do with times, numbers and texts: skip,
     keep or bands; without it they are kept, but numbers and dates in Parquet and JSON, which may
     be ids, are read as plain ids. `language` is that of the labels and descriptions in RDF, and
-    `left_out` counts what is left out on purpose. `bad` says what to do with bad lines (by default, stop at the
-    first one), and `progress` receives how far reading is.
+    `left_out` counts what is left out on purpose. `bad` says what to do with bad lines (by
+    default, stop at the first one), and `progress` receives how far reading is.
     """
     names = [str(source) for source in ([sources] if isinstance(sources, str | Path) else sources)]
     for name in names:

@@ -10,7 +10,7 @@ from typing import Any
 from nqe.errors import InputError
 from nqe.graph.fact import Fact
 from nqe.readers import rdf_names as names
-from nqe.readers.rdf_terms import RdfTerms, Triple, find_lexical, is_blank
+from nqe.readers.rdf_terms import RdfTerms, Triple, find_iri, find_lexical, is_blank
 from nqe.readers.records import BadLine, Record, Records, Skipped
 from nqe.readers.typed_values import read_value, read_wikidata_time
 
@@ -37,11 +37,8 @@ class _Value:
 
     key: str
     lexical: str | None
-
-    @property
-    def is_unknown(self) -> bool:
-        """Whether it is a blank node, which stands for any value."""
-        return is_blank(self.key) or names.UNKNOWN_VALUE in self.key
+    is_unknown: bool
+    """Whether it is a blank node, or an IRI in place of one, which stands for any value."""
 
 
 @dataclass(slots=True)
@@ -82,15 +79,15 @@ class StatementNodes:
         return key in self._nodes
 
     def take(
-        self, number: int, subject: str, predicate: str, object_: Any, terms: RdfTerms
+        self, number: int, node: Any, predicate: str, object_: Any, terms: RdfTerms
     ) -> Record | bool:
         """Whether a triple belongs to the model; what is left out of it is a record."""
+        subject = terms.read(node)
         if predicate.startswith(names.TO_STATEMENT):
             return self._take_property(number, subject, predicate, object_, terms)
         if predicate.startswith(names.WIKIBASE):
             if predicate == names.RANK:
-                deprecated = terms.read(object_) == names.DEPRECATED
-                self._find(subject, number).deprecated = deprecated
+                self._find(subject, number).deprecated = find_iri(object_) == names.DEPRECATED
                 return True
             if predicate not in _VALUE_PARTS:
                 return Skipped(BOOKKEEPING)
@@ -98,10 +95,9 @@ class StatementNodes:
             written = find_lexical(object_) or terms.read(object_)
             self._full_values.setdefault(subject, {})[part] = written
             return True
-        is_type = predicate == names.TYPE and terms.read(object_).startswith(_IGNORED_OBJECTS)
-        if is_type or subject.startswith(_IGNORED_SUBJECTS):
-            return Skipped(BOOKKEEPING)
-        return False
+        is_type = predicate == names.TYPE and find_iri(object_).startswith(_IGNORED_OBJECTS)
+        is_ignored = is_type or find_iri(node).startswith(_IGNORED_SUBJECTS)
+        return Skipped(BOOKKEEPING) if is_ignored else False
 
     def list_triples(self) -> set[Triple]:
         """The triples that the statements state, as a direct claim of Wikidata states them."""
@@ -172,7 +168,9 @@ class StatementNodes:
 
 
 def _read_value(term: Any, terms: RdfTerms) -> _Value:
-    return _Value(terms.read(term), find_lexical(term))
+    key = terms.read(term)
+    is_unknown = is_blank(key) or names.UNKNOWN_VALUE in find_iri(term)
+    return _Value(key, find_lexical(term), is_unknown)
 
 
 def _read_time(value: _Value, full: dict[str, str]) -> str:
