@@ -48,6 +48,7 @@ def read(source: Source, syntax: str, language: str, file_number: int = 1) -> Re
 
     If a fact may be made up of triples in several places, all are held until the file ends.
     """
+    source.head_lines()  # refuses a first line that is too long or no text
     marks = syntaxes.scan(source, syntax)
     reader = _Reader(RdfTerms(file_number), LabelCollector(language), marks)
     passing = Marks(syntax)

@@ -27,11 +27,12 @@ _XML = re.compile(r"(<\?xml\s[^>]*>\s*)?(<!--.*?-->\s*)*(<!DOCTYPE\s+rdf:|<rdf:)
 _TRIPLE = r"(<[^<>\s]*>|_:\S+)\s*<[^<>\s]*>\s*(<[^<>\s]*>|_:\S+|\"([^\"\\]|\\.)*\"\S*|<<\(.*\)>>)"
 _TRIPLE_LINE = re.compile(rf"{_TRIPLE}\s*\.\s*(#.*)?")
 _QUAD_LINE = re.compile(rf"{_TRIPLE}\s*(<[^<>\s]*>|_:\S+)\s*\.\s*(#.*)?")
-_TEXT = re.compile(
-    r"(@?(prefix)\s+\S*:\s*<|@?base\s+<|@?version\s+[\"']|<<|(graph\s+)?(<[^<>\s]*>|_:\S+)\s*"
-    r"(\{|<[^<>\s]*>|$|a\s|\S*:\S*\s))",
+_DIRECTIVE = re.compile(r"@?prefix\s+\S*:\s*<|@?base\s+<|@?version\s+[\"']", re.IGNORECASE)
+_STATEMENT = re.compile(
+    r"(<<|((graph\s+)?<[^<>\s]*>|_:[\w.-]+)(\s*[{<]|\s+a\s|\s+[\w.-]*:\S*\s|\s*$))",
     re.IGNORECASE,
 )
+_ENDS = (".", "}")
 
 # So many of the last bytes are searched again together with the next; no sign is longer.
 _OVERLAP = 512
@@ -57,7 +58,7 @@ def detect_syntax(source: Source) -> str | None:
     if _XML.match("\n".join(lines).lstrip()):
         return RDF_XML
     by_ending = detect_ending(source.name)
-    if not _TEXT.match(lines[0].lstrip()):
+    if not _looks_like_rdf(lines):
         return None
     # An ending says which of the text syntaxes is meant, as some are parts of others.
     return by_ending if by_ending not in (None, RDF_XML) else _detect_text_syntax(lines)
@@ -67,6 +68,14 @@ def detect_ending(name: str) -> str | None:
     """The syntax that a file's name stands for, with or without the ending of a compression."""
     endings = [ENDINGS[suffix] for suffix in Path(name.lower()).suffixes[-2:] if suffix in ENDINGS]
     return endings[-1] if endings else None
+
+
+def _looks_like_rdf(lines: list[str]) -> bool:
+    """Whether lines begin and end as those of RDF; tables of IRIs have no dots at their ends."""
+    first = lines[0].lstrip()
+    if _DIRECTIVE.match(first):
+        return True
+    return bool(_STATEMENT.match(first)) and any(line.rstrip().endswith(_ENDS) for line in lines)
 
 
 def _detect_text_syntax(lines: list[str]) -> str:
@@ -103,8 +112,10 @@ class Marks:
         text, is_xml = self._last + chunk, self.syntax == RDF_XML
         if is_xml:
             self._check_entities(text, name)
-            self._check_runs(chunk, name)
-        elif self.syntax not in LINE_SYNTAXES:
+            self._check_runs(chunk, b"<", f"{name}: a text between two tags")
+        elif self.syntax in LINE_SYNTAXES:
+            self._check_runs(chunk, b"\n", f"{name}: a line")
+        else:
             self.others = self.others or _REIFIER_SIGN in chunk
         for found in (_XML_MARKS if is_xml else _MARKS).finditer(text):
             self.quotes = self.quotes or bool(found["quote"])
@@ -124,15 +135,12 @@ class Marks:
                     "write its text where it is used"
                 )
 
-    def _check_runs(self, chunk: bytes, name: str) -> None:
-        """Refuse a text between two tags that is too long."""
-        parts = chunk.split(b"<")
+    def _check_runs(self, chunk: bytes, sign: bytes, what: str) -> None:
+        """Refuse a text between two signs that is too long, such as a line."""
+        parts = chunk.split(sign)
         lengths = [self._run + len(parts[0]), *map(len, parts[1:])]
         if max(lengths) > self._longest_run:
-            raise InputError(
-                f"{name}: a text of more than {self._longest_run >> 20} MB between two tags; "
-                "shorten it"
-            )
+            raise InputError(f"{what} of more than {self._longest_run >> 20} MB; shorten it")
         self._run = lengths[-1]
 
 

@@ -305,10 +305,28 @@ def test_compressed_files_are_read(format: str, compress, tmp_path: Path) -> Non
     assert list_facts(read(tmp_path / "facts", format=format)) == Counter(["(s, p, o)"])
 
 
-def test_statements_with_the_ending_of_rdf_are_still_statements(
-    read_content: ReadContent,
-) -> None:
-    assert list_facts(read_content("s,p,o\n", "facts.nt")) == Counter(["(s, p, o)"])
+@pytest.mark.parametrize(
+    "content",
+    [
+        "s,p,o\n",
+        "<http://e/s>,<http://e/p>,<http://e/o>\n",
+        "<http://e/s>\t<http://e/p>\t<http://e/o>\n<http://e/x>\t<http://e/p>\t<http://e/x>\n",
+        "_:s,a:p,o is here.\n",
+    ],
+)
+def test_tables_of_iris_are_not_taken_for_rdf(content: str, tmp_path: Path) -> None:
+    for name in ("facts", "facts.nt"):
+        (tmp_path / name).write_text(content)
+        with Source(str(tmp_path / name)) as source:
+            assert detect_format(source, Columns()) == "statements"
+
+
+def test_facts_are_read_while_the_file_is(tmp_path: Path) -> None:
+    (tmp_path / "facts.nt").write_text(NT * 100_000)
+    with Source(str(tmp_path / "facts.nt")) as source:
+        records = choose_reader("n-triples", Columns())(source)
+        assert isinstance(next(records)[1], Fact)
+        assert source.position < (source.size or 0)
 
 
 def test_without_pyoxigraph_one_sentence_says_what_to_install(
@@ -355,9 +373,9 @@ def test_a_bad_file_says_where_what_and_what_next(
     ("before", "line", "after", "told"),
     [
         ('<http://e/s> <http://e/p> "', "x", '" .', "1: a line of more than 16 MB"),
-        (f'{NT}<http://e/s> <http://e/p> "', "x", '" .', "a triple of more than 16 MB"),
+        (f'{NT}<http://e/s> <http://e/p> "', "x", '" .', "a line of more than 16 MB"),
         (f'{PREFIX}:s :p """', "x\n", '""" .', "a triple of more than 16 MB"),
-        (XML[:220], "x", "", "a text of more than 16 MB between two tags"),
+        (XML[:220], "x\n", "", "a text between two tags of more than 16 MB"),
     ],
 )
 def test_a_text_without_end_is_refused(
@@ -405,7 +423,7 @@ def test_plain_xml_entities_are_read(read_content: ReadContent) -> None:
 def test_a_text_of_many_entities_is_refused(read_content: ReadContent) -> None:
     content = XML.replace("<rdf:RDF", f'<!DOCTYPE rdf:RDF [<!ENTITY e "{"x" * 200}">]><rdf:RDF')
     content = content.replace('<e:p rdf:resource="http://e/o"/>', f"<e:p>{'&e;' * 500_000}</e:p>")
-    with pytest.raises(InputError, match="a text of more than 1 MB between two tags"):
+    with pytest.raises(InputError, match="a text between two tags of more than 1 MB"):
         read_content(content, "f.rdf")
 
 
