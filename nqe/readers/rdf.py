@@ -57,7 +57,8 @@ def read(source: Source, syntax: str, language: str, file_number: int = 1) -> Re
             yield number, quad
         else:
             yield from ((number, record) for record in reader.take(number, *quad))
-    yield from reader.finish(passing)
+    yield from reader.finish_facts(passing)
+    yield from ((0, described) for described in reader.describe())
 
 
 class _Reader:
@@ -67,6 +68,7 @@ class _Reader:
         self._terms, self._labels, self._statements = terms, labels, StatementNodes()
         self._held = HeldTriples(terms, self._statements)
         self._hold = marks is None or marks.has_compound_facts
+        self._has_facts = False
 
     def take(
         self, number: int, subject: Any, predicate: Any, object_: Any, graph: Any
@@ -80,14 +82,18 @@ class _Reader:
             text = str(pyoxigraph.Triple(subject, predicate, object_))
             yield BadLine(f"triple {number:,}: {error}", text)
 
-    def finish(self, marks: Marks) -> Records:
-        """The facts that were held, and the descriptions."""
-        yield from self._held.finish(merge_quotes=marks.quotes and not marks.blocks)
-        for described in self._labels.finish(self._terms.name):
-            yield 0, described
-        for name, local in self._terms.list_local_names():
+    def finish_facts(self, marks: Marks) -> Records:
+        """The facts that were held."""
+        for number, record in self._held.finish(merge_quotes=marks.quotes and not marks.blocks):
+            self._has_facts = self._has_facts or isinstance(record, Fact)
+            yield number, record
+
+    def describe(self) -> Iterator[DescribedId]:
+        """The labels, and the last parts of IRIs without one."""
+        yield from self._labels.finish(self._terms.name)
+        for name, local in self._terms.list_local_names() if self._has_facts else ():
             if not self._labels.has_label(name):
-                yield 0, DescribedId(name, Description(aliases=(local,)))
+                yield DescribedId(name, Description(aliases=(local,)))
 
     def _take_triple(
         self, number: int, subject: Any, predicate: str, object_: Any
@@ -106,7 +112,7 @@ class _Reader:
             if self._hold:
                 self._held.add(number, triple)
             else:
-                name = self._terms.name
+                name, self._has_facts = self._terms.name, True
                 yield Fact(name(triple[0]), triple[1], name(triple[2]))
 
     def _take_quoted(self, number: int, key: str, predicate: str, quoted: Any) -> Iterator[Record]:

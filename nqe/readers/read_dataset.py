@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import stat
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -80,6 +81,10 @@ def read(
         options = ReadOptions(format, columns or Columns(), limit, literals is not None, language)
         _read_files(names, options, collector, progress or NoProgress())
         dataset = Dataset(*collector.builder.finish())
+        if not any(map(len, dataset.splits.values())):
+            raise InputError(
+                f"{', '.join(names)}: labels, but no facts; name the file of facts too"
+            )
     beside = [] if saved else _find_labels(names)
     for path in [str(labels)] if labels else beside:
         dataset = dataset.describe(read_labels(path, collector.bad))
@@ -138,7 +143,7 @@ def _read_files(
 def _read_file(
     name: str, split: str, options: ReadOptions, collector: RecordCollector, progress: Progress
 ) -> None:
-    bad_before, file_number = collector.bad.count, collector.file_count + 1
+    before = _Counts.of(collector)
     with Source(name) as source:
         progress.start(Path(name).name, source.size)
         format = options.format or detect_format(source, options.columns)
@@ -147,21 +152,45 @@ def _read_file(
             options.columns,
             typed=options.typed,
             language=options.language,
-            file_number=file_number,
+            file_number=collector.file_count + 1,
         )
-        records = reader(source)
-        count = collector.collect(source, records, split, options.limit, progress)
-    if not count and collector.bad.count > bad_before:
-        raise InputError(f"{name}: only bad lines; run without --skip-bad to see the first of them")
-    if not count and collector.literals.statements:
+        count = collector.collect(source, reader(source), split, options.limit, progress)
+    if not count:
+        _check_other_records(name, before, collector)
+
+
+@dataclass(frozen=True)
+class _Counts:
+    """How many records other than facts were collected so far."""
+
+    bad: int
+    literals: int
+    described: int
+    left_out: Counter[str]
+
+    @classmethod
+    def of(cls, collector: RecordCollector) -> _Counts:
+        """The counts of a collector."""
+        literals = collector.literals.statements.total()
+        left_out = collector.left_out.counts.copy()
+        return cls(collector.bad.count, literals, collector.described, left_out)
+
+
+def _check_other_records(name: str, before: _Counts, collector: RecordCollector) -> None:
+    """Refuse a file without facts, unless it is one of labels."""
+    after = _Counts.of(collector)
+    if after.literals > before.literals:
         raise InputError(
             f"{name}: every statement is about a literal, which --literals skip leaves out; "
             "give --literals keep or bands"
         )
-    if not count and (told := collector.left_out.describe()):
+    if after.described > before.described:
+        return
+    if after.bad > before.bad:
+        raise InputError(f"{name}: only bad lines; run without --skip-bad to see the first of them")
+    if told := LeftOut(after.left_out - before.left_out).describe():
         raise InputError(f"{name}: no fact in it; {told}")
-    if not count:
-        raise InputError(f"{name}: empty; there is nothing to import")
+    raise InputError(f"{name}: empty; there is nothing to import")
 
 
 def _find_splits(names: Sequence[str], options: ReadOptions) -> Mapping[str, list[str]]:

@@ -29,6 +29,8 @@ class RecordCollector:
     descriptions: dict[str, Description] = field(default_factory=dict)
     literals: LiteralPolicy = field(default_factory=LiteralPolicy)
     left_out: LeftOut = field(default_factory=LeftOut)
+    described: int = 0
+    """How many records described an id."""
     file_count: int = 0
 
     def collect(
@@ -75,5 +77,6 @@ class RecordCollector:
         return count
 
     def _add_description(self, described: DescribedId) -> None:
+        self.described += 1
         earlier = self.descriptions.get(described.id, Description())
         self.descriptions[described.id] = earlier.merge(described.description)

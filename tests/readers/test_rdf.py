@@ -243,6 +243,18 @@ def test_an_iri_without_a_label_can_be_asked_for_by_its_last_part(
     assert vocabulary.relations.resolve("knows") == 0
 
 
+def test_labels_may_be_in_another_file(tmp_path: Path) -> None:
+    label = '<http://e/s> <http://www.w3.org/2000/01/rdf-schema#label> "Vienna" .\n'
+    (tmp_path / "facts.nt").write_text(NT)
+    (tmp_path / "labels.nt").write_text(label)
+    for names in (["facts.nt", "labels.nt"], ["labels.nt", "facts.nt"]):
+        entities = read([tmp_path / name for name in names]).vocabulary.entities
+        assert entities.labels[entities.resolve("Vienna")] == "Vienna"
+        assert entities.resolve("Vienna") == entities.resolve("s")
+    with pytest.raises(InputError, match=r"labels\.nt: labels, but no facts; name the file of"):
+        read(tmp_path / "labels.nt")
+
+
 def test_blank_nodes_have_the_same_ids_every_time_and_others_in_each_file(tmp_path: Path) -> None:
     text = f"{PREFIX}[] :p _:x . _:x :q [] . :s :p :o {{| :a :b |}} ."
     (tmp_path / "a.ttl").write_text(text)
