@@ -9,9 +9,8 @@ from pathlib import Path
 from nqe.errors import InputError
 from nqe.readers.source import LONGEST_LINE, Source
 
-TURTLE, TRIG, N_TRIPLES, N_QUADS, RDF_XML = SYNTAXES = (
-    *("turtle", "trig", "n-triples", "n-quads", "rdf-xml"),
-)
+SYNTAXES = ("turtle", "trig", "n-triples", "n-quads", "rdf-xml")
+TURTLE, TRIG, N_TRIPLES, N_QUADS, RDF_XML = SYNTAXES
 ENDINGS = {
     ".ttl": TURTLE,
     ".trig": TRIG,
@@ -36,11 +35,17 @@ _ENDS = (".", "}")
 
 # So many of the last bytes are searched again together with the next; no sign is longer.
 _OVERLAP = 512
-_MARKS = re.compile(rb"(?P<quote><<(?!\())|(?P<block>\{\||<<\()|reifies|/prop/statement/")
-_XML_MARKS = re.compile(
-    rb"(?P<quote>(?!))|(?P<block>(?!))|reifies|/prop/statement/|:annotation|Triple"
-)
-_REIFIER_SIGN = b"~"
+_QUOTE = re.compile(rb"<<(?!\()")
+_BLOCKS = (b"<<(", b"{|")
+# Signs of reifiers, and of Wikidata's statements, by syntax.
+_TEXT_MARKS = (b"reifies", b"/prop/statement/")
+_MARKS = {
+    TURTLE: (*_TEXT_MARKS, b"~"),
+    TRIG: (*_TEXT_MARKS, b"~"),
+    N_TRIPLES: _TEXT_MARKS,
+    N_QUADS: _TEXT_MARKS,
+    RDF_XML: (*_TEXT_MARKS, b":annotation", b"Triple"),
+}
 # An XML entity that stands for a short text without further entities.
 _ENTITY = re.compile(
     rb"""<!ENTITY(\s+[\w.-]+\s+("[^"&%]{0,200}"|'[^'&%]{0,200}')\s*>"""
@@ -109,20 +114,16 @@ class Marks:
 
     def feed(self, chunk: bytes, name: str) -> None:
         """Look at the next bytes."""
-        text, is_xml = self._last + chunk, self.syntax == RDF_XML
-        if is_xml:
+        text = self._last + chunk
+        if self.syntax == RDF_XML:
             self._check_entities(text, name)
             self._check_runs(chunk, b"<", f"{name}: a text between two tags")
         elif self.syntax in LINE_SYNTAXES:
             self._check_runs(chunk, b"\n", f"{name}: a line")
-        else:
-            self.others = self.others or _REIFIER_SIGN in chunk
-        for found in (_XML_MARKS if is_xml else _MARKS).finditer(text):
-            self.quotes = self.quotes or bool(found["quote"])
-            self.blocks = self.blocks or bool(found["block"])
-            self.others = True
-            if self.quotes and self.blocks:
-                break
+        # Looking for bytes is much faster than a pattern, which most files need not be tried with.
+        self.quotes = self.quotes or (b"<<" in text and bool(_QUOTE.search(text)))
+        self.blocks = self.blocks or any(sign in text for sign in _BLOCKS)
+        self.others = self.others or any(sign in text for sign in _MARKS[self.syntax])
         self._last = text[-_OVERLAP:]
 
     def _check_entities(self, text: bytes, name: str) -> None:

@@ -156,6 +156,17 @@ def test_a_fact_stated_twice_has_two_statements(tmp_path: Path) -> None:
         assert read(tmp_path / "graph.nt").fingerprint == dataset.fingerprint
 
 
+@pytest.mark.parametrize("text", ["<<", "<<(", "{|", "~", "reifies", "<< {|"])
+def test_signs_of_rdf_in_texts_mean_nothing(text: str, tmp_path: Path) -> None:
+    facts = [Fact("a", "r", to_id(Text(text))), Fact("a", "r", "b", (("q", "c"),))]
+    dataset = Dataset.of({"train": facts}).describe({"a": Description(text)})
+    for form in FORMS:
+        write(dataset, tmp_path / "graph.nt.gz", format=form)
+        again = read(tmp_path / "graph.nt.gz")
+        assert again == dataset
+        assert again.vocabulary.entities.labels == dataset.vocabulary.entities.labels
+
+
 def test_iris_are_written_as_they_are(tmp_path: Path) -> None:
     fact = Fact("http://e/s", "http://e/p", "http://e/o", (("http://e/a", "http://e/b"),))
     write(Dataset.of({"train": [fact]}), tmp_path / "graph.nt", format="rdf-1.2")
