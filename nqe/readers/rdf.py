@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
-from xml.parsers import expat
+from typing import IO, TYPE_CHECKING, Any
 
 import pyoxigraph
 from pyoxigraph import RdfFormat
@@ -17,6 +16,7 @@ from nqe.readers import rdf_names as names
 from nqe.readers import rdf_syntax as syntaxes
 from nqe.readers.rdf_facts import NESTED, HeldTriples
 from nqe.readers.rdf_labels import LabelCollector
+from nqe.readers.rdf_limits import Limits, choose_limits
 from nqe.readers.rdf_syntax import Marks
 from nqe.readers.rdf_terms import RdfTerms
 from nqe.readers.records import BadLine, DescribedId, Record, Records, Skipped
@@ -52,7 +52,10 @@ def read(source: Source, syntax: str, language: str, file_number: int = 1) -> Re
     marks = syntaxes.scan(source, syntax)
     reader = _Reader(RdfTerms(file_number), LabelCollector(language), marks)
     passing = Marks(syntax)
-    for number, quad in _parse(source, _choose_parser(source, syntax, marks), passing):
+    limits = choose_limits(source.name, syntax, marks)
+    stream = io.BufferedReader(_CheckedBytes(source, passing, limits), _BUFFER)
+    parser = _choose_parser(source, syntax, marks)
+    for number, quad in _parse(source.name, stream, parser, syntax):
         if isinstance(quad, BadLine):
             yield number, quad
         else:
@@ -134,15 +137,16 @@ def _choose_parser(source: Source, syntax: str, marks: Marks | None) -> RdfForma
     """The parser of a syntax; N-Triples that quote as RDF-star did are parsed as Turtle."""
     if marks is None:
         marks = Marks(syntax)
-        marks.feed(source.head, source.name)
+        marks.feed(source.head)
     if syntax == syntaxes.N_TRIPLES and marks.quotes and not marks.blocks:
         return RdfFormat.TURTLE
     return _PARSERS[syntax]
 
 
-def _parse(source: Source, parser: RdfFormat, marks: Marks) -> Iterator[tuple[int, Any]]:
+def _parse(
+    name: str, stream: IO[bytes], parser: RdfFormat, syntax: str
+) -> Iterator[tuple[int, Any]]:
     """The triples of a source with their numbers; a bad line of a syntax of lines is a BadLine."""
-    stream = io.BufferedReader(_CheckedBytes(source, marks), _BUFFER)
     quads = pyoxigraph.parse(stream, parser)
     number, last_bad = 0, None
     while True:
@@ -153,39 +157,30 @@ def _parse(source: Source, parser: RdfFormat, marks: Marks) -> Iterator[tuple[in
             return
         except SyntaxError as error:
             if parser not in _LINE_PARSERS or error.lineno is None:
-                place = f"{source.name}:{error.lineno}" if error.lineno else source.name
-                raise InputError(f"{place}: {_explain(error, marks.syntax)}") from error
+                place = f"{name}:{error.lineno}" if error.lineno else name
+                raise InputError(f"{place}: {_explain(error, syntax)}") from error
             if error.lineno != last_bad:  # a line may be wrong in several ways
-                yield error.lineno, BadLine(_explain(error, marks.syntax), "")
+                yield error.lineno, BadLine(_explain(error, syntax), "")
             last_bad = error.lineno
         except MemoryError as error:
             raise InputError(
-                f"{source.name}: a triple of more than {LONGEST_LINE >> 20} MB; shorten its texts"
+                f"{name}: a triple of more than {LONGEST_LINE >> 20} MB; shorten its texts"
             ) from error
 
 
 class _CheckedBytes(io.RawIOBase):
     """The bytes of a source, each chunk looked at before the parser gets it."""
 
-    def __init__(self, source: Source, marks: Marks) -> None:
-        self._chunks, self._rest = self._check(source, marks), memoryview(b"")
+    def __init__(self, source: Source, marks: Marks, limits: Limits) -> None:
+        self._chunks, self._rest = self._check(source, marks, limits), memoryview(b"")
 
     @staticmethod
-    def _check(source: Source, marks: Marks) -> Iterator[bytes]:
-        # pyoxigraph does not tell the lines of errors in XML, and takes an end that is missing.
-        checker = expat.ParserCreate() if marks.syntax == syntaxes.RDF_XML else None
-        try:
-            for chunk in source.chunks():
-                marks.feed(chunk, source.name)
-                if checker:
-                    checker.Parse(chunk)
-                yield chunk
-            if checker:
-                checker.Parse(b"", True)
-        except expat.ExpatError as error:
-            reason = expat.ErrorString(error.code)
-            advice = _ADVICE.get(reason, "mend it")
-            raise InputError(f"{source.name}:{error.lineno}: {reason}; {advice}") from error
+    def _check(source: Source, marks: Marks, limits: Limits) -> Iterator[bytes]:
+        for chunk in source.chunks():
+            marks.feed(chunk)
+            limits.feed(chunk)
+            yield chunk
+        limits.close()
 
     def readable(self) -> bool:
         """Always true."""
@@ -210,8 +205,6 @@ _ADVICE = {
     "UTF-8": "save the file as UTF-8",
     "utf-8": "save the file as UTF-8",
     "end of file": "the file may be cut short; get it again",
-    "no element found": "the file may be cut short; get it again",
-    "unclosed token": "the file may be cut short; get it again",
 }
 """What to do about an error of the parser, by words in its message."""
 

@@ -6,8 +6,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from nqe.errors import InputError
-from nqe.readers.source import LONGEST_LINE, Source
+from nqe.readers.source import Source
 
 SYNTAXES = ("turtle", "trig", "n-triples", "n-quads", "rdf-xml")
 TURTLE, TRIG, N_TRIPLES, N_QUADS, RDF_XML = SYNTAXES
@@ -34,9 +33,9 @@ _STATEMENT = re.compile(
 _ENDS = (".", "}")
 
 # So many of the last bytes are searched again together with the next; no sign is longer.
-_OVERLAP = 512
+_OVERLAP = 32
 _QUOTE = re.compile(rb"<<(?!\()")
-_BLOCKS = (b"<<(", b"{|")
+_TERM, _BLOCK = b"<<(", b"{|"
 # Signs of reifiers, and of Wikidata's statements, by syntax.
 _TEXT_MARKS = (b"reifies", b"/prop/statement/")
 _MARKS = {
@@ -46,13 +45,6 @@ _MARKS = {
     N_QUADS: _TEXT_MARKS,
     RDF_XML: (*_TEXT_MARKS, b":annotation", b"Triple"),
 }
-# An XML entity that stands for a short text without further entities.
-_ENTITY = re.compile(
-    rb"""<!ENTITY(\s+[\w.-]+\s+("[^"&%]{0,200}"|'[^'&%]{0,200}')\s*>"""
-    rb"""|\s*[\w.-]*\s*("[^"&%]{0,200}"?|'[^'&%]{0,200}'?)?\s*\Z)"""  # cut by the chunk's end
-)
-# The most bytes of a text in which such entities can stand.
-_LONGEST_WITH_ENTITIES = 1 << 20
 
 
 def detect_syntax(source: Source) -> str | None:
@@ -101,48 +93,26 @@ class Marks:
     """Whether triples are quoted as in RDF-star: `<<s p o>>`."""
     blocks: bool = False
     """Whether there are annotations `{| … |}` or triple terms `<<( … )>>`, as RDF 1.2 has them."""
+    terms: bool = False
+    """Whether there are triple terms."""
     others: bool = False
     """Whether there is any other sign of facts that several triples make up."""
     _last: bytes = b""
-    _run: int = 0
-    _longest_run: int = LONGEST_LINE
 
     @property
     def has_compound_facts(self) -> bool:
         """Whether a fact may be made up of triples in several places."""
         return self.quotes or self.blocks or self.others
 
-    def feed(self, chunk: bytes, name: str) -> None:
+    def feed(self, chunk: bytes) -> None:
         """Look at the next bytes."""
         text = self._last + chunk
-        if self.syntax == RDF_XML:
-            self._check_entities(text, name)
-            self._check_runs(chunk, b"<", f"{name}: a text between two tags")
-        elif self.syntax in LINE_SYNTAXES:
-            self._check_runs(chunk, b"\n", f"{name}: a line")
         # Looking for bytes is much faster than a pattern, which most files need not be tried with.
         self.quotes = self.quotes or (b"<<" in text and bool(_QUOTE.search(text)))
-        self.blocks = self.blocks or any(sign in text for sign in _BLOCKS)
+        self.terms = self.terms or _TERM in text
+        self.blocks = self.blocks or self.terms or _BLOCK in text
         self.others = self.others or any(sign in text for sign in _MARKS[self.syntax])
         self._last = text[-_OVERLAP:]
-
-    def _check_entities(self, text: bytes, name: str) -> None:
-        """Refuse XML entities with which a short file becomes an endless text."""
-        for found in re.finditer(rb"<!ENTITY", text):
-            self._longest_run = _LONGEST_WITH_ENTITIES
-            if not _ENTITY.match(text, found.start()):
-                raise InputError(
-                    f"{name}: an XML entity that is longer than 200 characters or uses others; "
-                    "write its text where it is used"
-                )
-
-    def _check_runs(self, chunk: bytes, sign: bytes, what: str) -> None:
-        """Refuse a text between two signs that is too long, such as a line."""
-        parts = chunk.split(sign)
-        lengths = [self._run + len(parts[0]), *map(len, parts[1:])]
-        if max(lengths) > self._longest_run:
-            raise InputError(f"{what} of more than {self._longest_run >> 20} MB; shorten it")
-        self._run = lengths[-1]
 
 
 def scan(source: Source, syntax: str) -> Marks | None:
@@ -152,7 +122,5 @@ def scan(source: Source, syntax: str) -> Marks | None:
     marks = Marks(syntax)
     with Source(source.name) as again:
         for chunk in again.chunks():
-            marks.feed(chunk, source.name)
-            if marks.quotes and marks.blocks:
-                break
+            marks.feed(chunk)
     return marks

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import os
 import sys
 from collections import Counter
 from itertools import pairwise
 from pathlib import Path
+from threading import Thread
 
 import pytest
 from helpers import ReadContent
@@ -117,16 +119,13 @@ def test_a_file_in_which_nothing_is_stated_says_what_was_left_out(
         read_content(f"{PREFIX}<<:s :p :o>> :a :b .", "facts.ttl")
 
 
-def test_facts_of_standard_input_are_the_same(tmp_path: Path) -> None:
-    import os
-
-    fifo = tmp_path / "pipe"
-    os.mkfifo(fifo)
-    if os.fork() == 0:
-        fifo.write_text(f"{PREFIX}:s :p :o . :x :y :z . <<:s :p :o>> :a :b .")
-        os._exit(0)
-    assert list_facts(read(fifo)) == Counter(["(s, p, o, {a: b})", "(x, y, z)"])
-    os.wait()
+def test_facts_from_a_pipe_are_the_same(tmp_path: Path) -> None:
+    text = f"{PREFIX}:s :p :o . :x :y :z . <<:s :p :o>> :a :b ."
+    os.mkfifo(tmp_path / "pipe")
+    writer = Thread(target=(tmp_path / "pipe").write_text, args=(text,))
+    writer.start()
+    assert list_facts(read(tmp_path / "pipe")) == Counter(["(s, p, o, {a: b})", "(x, y, z)"])
+    writer.join()
 
 
 def test_statement_nodes_of_wikidata_are_facts_with_qualifiers(read_content: ReadContent) -> None:
@@ -387,7 +386,12 @@ def test_a_bad_file_says_where_what_and_what_next(
         ('<http://e/s> <http://e/p> "', "x", '" .', "1: a line of more than 16 MB"),
         (f'{NT}<http://e/s> <http://e/p> "', "x", '" .', "a line of more than 16 MB"),
         (f'{PREFIX}:s :p """', "x\n", '""" .', "a triple of more than 16 MB"),
-        (XML[:220], "x\n", "", "a text between two tags of more than 16 MB"),
+        (
+            XML.partition("<e:p")[0] + "<e:p>",
+            "x\n",
+            "",
+            "a text between two tags of more than 16 MB",
+        ),
     ],
 )
 def test_a_text_without_end_is_refused(
@@ -423,6 +427,40 @@ def test_xml_entities_that_would_fill_the_memory_are_refused(
         '<e:p rdf:resource="http://e/o"/>', "<e:p>&j;</e:p>"
     )
     with pytest.raises(InputError, match="an XML entity that is longer than 200 characters or us"):
+        read_content(content, "f.rdf")
+
+
+DEEP = 200_000
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (f"{NT[:-15]}{'<<( <http://e/s> <http://e/p> ' * DEEP}", "more than 100 triple terms in"),
+        (f"{PREFIX}:s :p {'<<(:s :p' * DEEP}", "more than 100 triple terms in each other"),
+        # Comments and escapes do not hide them.
+        (f"{PREFIX}:s :p {'<<(:s :p # )>>;' * DEEP}".replace(";", "\n"), "more than 100 triple"),
+        (f"{PREFIX}:s :p {'<<(:s;# :p' * DEEP}".replace(";", "\\"), "more than 100 triple"),
+    ],
+    ids=range(4),
+)
+def test_deep_triple_terms_are_refused_as_the_parser_would_crash(
+    content: str, told: str, read_content: ReadContent
+) -> None:
+    with pytest.raises(InputError, match=told):
+        read_content(content, "f.nt" if content.startswith("<") else "f.ttl")
+
+
+def test_many_triple_terms_one_after_another_are_read(read_content: ReadContent) -> None:
+    content = f"{PREFIX}:s :p :o, \"<<(\", '<<(' {{| :a :b |}} . :s :q <<( :s :p :o )>> . # <<(\n"
+    assert "(s, p, o)" in list_facts(
+        read_content(content + content[len(PREFIX) :] * 2_000, "f.ttl")
+    )
+
+
+def test_deep_xml_is_refused(read_content: ReadContent) -> None:
+    content = XML.partition("\n  <")[0] + "<rdf:Description><e:p>\n" * 100_000
+    with pytest.raises(InputError, match=r"f\.rdf:10\d\d: more than 2,000 elements in each other"):
         read_content(content, "f.rdf")
 
 
