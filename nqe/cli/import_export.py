@@ -37,7 +37,11 @@ def import_(
     ] = None,
     format: Annotated[
         str | None,
-        typer.Option("--format", help="statements, nary, table or wikidata; default: detected."),
+        typer.Option(
+            "--format",
+            help="statements, nary, table, wikidata, turtle, trig, n-triples, n-quads, rdf-xml; "
+            "default: detected.",
+        ),
     ] = None,
     labels: Annotated[
         str | None,
@@ -51,7 +55,8 @@ def import_(
         typer.Option("--literals", help="Times, numbers and texts: skip, keep or bands."),
     ] = None,
     language: Annotated[
-        str | None, typer.Option(help="Wikidata: of labels, descriptions and aliases; default en.")
+        str | None,
+        typer.Option(help="Wikidata, RDF: of labels, descriptions and aliases; default en."),
     ] = None,
     skip_bad: Annotated[
         bool, typer.Option("--skip-bad", help="Skip bad lines; keep them in bad_lines.tsv.")
@@ -103,7 +108,7 @@ def import_(
     from nqe.cli.print_graph import note_leakage, say_saved
     from nqe.cli.progress import ProgressBar
     from nqe.graph.storage import check_output
-    from nqe.readers import BadLines, Columns, LiteralPolicy, WikidataPolicy, read
+    from nqe.readers import BadLines, Columns, LeftOut, LiteralPolicy, WikidataPolicy, read
 
     policy = LiteralPolicy(literals) if literals else None
     meaning = Columns(
@@ -122,7 +127,7 @@ def import_(
         _split_names("keep-classes", keep_classes),
     )
     check_output(Path(output))
-    bad = BadLines(skip=skip_bad)
+    bad, left_out = BadLines(skip=skip_bad), LeftOut()
     with ProgressBar("facts") as progress:
         dataset = read(
             sources or [],
@@ -134,14 +139,15 @@ def import_(
             literals=policy,
             language=language,
             wikidata=wikidata,
+            left_out=left_out,
             bad=bad,
             progress=progress,
         )
     dataset.save(output, bad.to_tsv() if bad.count else None)
     _note_bad_lines(bad, output)
-    for told in (wikidata.describe(), (policy or LiteralPolicy()).describe(dataset)):
-        if told:
-            printing.note(told)
+    kept = (policy or LiteralPolicy()).describe(dataset)
+    for told in filter(None, (wikidata.describe(), left_out.describe(), kept)):
+        printing.note(told)
     say_saved(output, dataset)
     note_leakage(dataset)
 

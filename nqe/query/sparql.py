@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations, count
 from typing import assert_never
@@ -24,11 +24,14 @@ class RdfModel:
     """How facts are written in RDF, as templates of SPARQL patterns.
 
     In the templates {s} {r} {o} are the main triple, {st} is the node of the fact, {a} {v} are
-    a qualifier, {x} is any variable and {n} a number that makes names unique.
+    a qualifier, {x} is any variable and {n} a number that makes names unique. {l} is the relation
+    as the local part of a name.
     """
 
     prefixes: dict[str, str]
     qualifier_prefix: str
+    has_iris: bool
+    """Whether a relation whose id is an IRI is that IRI; otherwise it is part of another one."""
     fact: str
     is_qualifier: str
     entity: tuple[str, ...]
@@ -48,14 +51,15 @@ MODELS = {
             "pq": rdf.QUALIFIER,
         },
         qualifier_prefix="pq",
-        fact="{s} p:{r} {st} . {st} ps:{r} {o} .",
+        has_iris=False,
+        fact="{s} p:{l} {st} . {st} ps:{l} {o} .",
         # Wikidata keeps full and normalised values under the same prefix.
         is_qualifier="STRSTARTS(STR({a}), STR(pq:)) && "
         "!CONTAINS(STRAFTER(STR({a}), STR(pq:)), '/')",
         entity=(
             "{x} ?p{n} ?st{n} . FILTER(STRSTARTS(STR(?st{n}), STR(wds:)))",
             "?st{n} ?p{n} {x} . FILTER(STRSTARTS(STR(?st{n}), STR(wds:)) && "
-            "STRSTARTS(STR({x}), STR(wd:)))",
+            "REGEX(STR(?p{n}), '/prop/(statement|qualifier)/[^/]+$'))",
         ),
     ),
     "rdf12": RdfModel(
@@ -65,7 +69,8 @@ MODELS = {
             "rdf": rdf.REIFIES.removesuffix("reifies"),
         },
         qualifier_prefix="wdt",
-        fact="{st} rdf:reifies <<( {s} wdt:{r} {o} )>> .",
+        has_iris=True,
+        fact="{st} rdf:reifies <<( {s} {r} {o} )>> .",
         is_qualifier="{a} != rdf:reifies",
         entity=(
             "?st{n} rdf:reifies <<( {x} ?p{n} ?o{n} )>> .",
@@ -168,18 +173,19 @@ class _Writer:
 
     def _write_atom(self, atom: Atom, names: VariableNames) -> Iterator[str]:
         node = f"?st{next(self.numbers)}"
-        subject, object_, *values = (_write_term(term, names) for term in atom.terms)
-        relation = _local_name(atom.relation)
-        yield self.model.fact.format(s=subject, o=object_, r=relation, st=node)
-        prefix = self.model.qualifier_prefix
-        attributes = [f"{prefix}:{_local_name(name)}" for name in atom.attributes]
+        first, *others = atom.terms
+        subject = _write_term(first, names, _write_entity)
+        object_, *values = (_write_term(term, names, _write_value) for term in others)
+        relation, local = self._write_relation(atom.relation), _local_name(atom.relation)
+        yield self.model.fact.format(s=subject, o=object_, r=relation, l=local, st=node)
+        attributes = [self._write_relation(name) for name in atom.attributes]
         pairs = list(zip(attributes, values, strict=True))
         for attribute, value in pairs:
             yield f"{node} {attribute} {value} ."
         # Each qualifier of the pattern needs a qualifier of its own in the fact.
         for (attribute, value), (second, other) in combinations(pairs, 2):
             if attribute == second:
-                yield f"FILTER({value} != {other})"
+                yield f"FILTER(!sameTerm({value}, {other}))"
         if atom.closed:
             yield self._write_closed(node, pairs)
 
@@ -187,7 +193,9 @@ class _Writer:
         """The filter that every qualifier of the fact is one of the pattern's."""
         number = next(self.numbers)
         a, v = f"?a{number}", f"?q{number}"
-        same = " || ".join(f"({a} = {attribute} && {v} = {value})" for attribute, value in pairs)
+        same = " || ".join(
+            f"({a} = {attribute} && sameTerm({v}, {value}))" for attribute, value in pairs
+        )
         condition = self.model.is_qualifier.format(a=a) + (f" && !({same})" if same else "")
         return f"FILTER NOT EXISTS {{ {node} {a} {v} . FILTER({condition}) }}"
 
@@ -197,12 +205,28 @@ class _Writer:
         union = " UNION ".join(f"{{ {place} }}" for place in places)
         return f"{{ SELECT DISTINCT {name} WHERE {{ {union} }} }}"
 
+    def _write_relation(self, name: str) -> str:
+        """A relation of the model's direct properties, or an attribute."""
+        if self.model.has_iris and rdf.is_written_as_it_is(name):
+            return f"<{name}>"
+        return f"{self.model.qualifier_prefix}:{_local_name(name)}"
+
     def _new_name(self, variable: Variable) -> str:
         return f"?{_plain_name(variable)}_{next(self.numbers)}"
 
 
-def _write_term(term: Term, names: VariableNames) -> str:
-    return names[term] if isinstance(term, Variable) else f"wd:{_local_name(term)}"
+def _write_term(term: Term, names: VariableNames, write: Callable[[str], str]) -> str:
+    return names[term] if isinstance(term, Variable) else write(term)
+
+
+def _write_entity(name: str) -> str:
+    """An entity as the subject of a triple."""
+    return f"<{name}>" if rdf.is_written_as_it_is(name) else f"wd:{_local_name(name)}"
+
+
+def _write_value(name: str) -> str:
+    """An entity as the object of a triple: a literal if it is one."""
+    return rdf.write_literal(name) or _write_entity(name)
 
 
 def _plain_name(variable: Variable) -> str:

@@ -3,9 +3,10 @@
 from nqe.readers.bad_lines import BadLines
 from nqe.readers.columns import Columns
 from nqe.readers.formats import FORMATS
+from nqe.readers.left_out import LeftOut
 from nqe.readers.literal_policy import LiteralPolicy
 from nqe.readers.read_dataset import read, read_labels
-from nqe.readers.records import BadLine, DescribedId, Record, Records
+from nqe.readers.records import BadLine, DescribedId, Record, Records, Skipped
 from nqe.readers.typed_values import LiteralType
 from nqe.readers.wikidata_policy import WikidataPolicy
 
@@ -15,10 +16,12 @@ __all__ = [
     "BadLines",
     "Columns",
     "DescribedId",
+    "LeftOut",
     "LiteralPolicy",
     "LiteralType",
     "Record",
     "Records",
+    "Skipped",
     "WikidataPolicy",
     "read",
     "read_labels",

@@ -11,6 +11,7 @@ from nqe.errors import InputError, NqeError
 from nqe.readers import nary_facts, parquet_table, statements, table
 from nqe.readers.columns import Columns
 from nqe.readers.header import looks_like_header
+from nqe.readers.rdf_syntax import SYNTAXES, detect_ending, detect_syntax
 from nqe.readers.records import Records
 from nqe.readers.source import HEAD, Source
 from nqe.readers.unknown_format import (
@@ -25,7 +26,7 @@ from nqe.readers.wikidata_policy import WikidataPolicy
 Reader = Callable[[Source], Records]
 
 WIKIDATA = "wikidata"
-FORMATS = ("statements", "nary", "table", WIKIDATA)
+FORMATS = ("statements", "nary", "table", WIKIDATA, *SYNTAXES)
 # How a dump of Wikidata begins: an object, or an array of objects, with keys that hold objects.
 _WIKIDATA_HEAD = re.compile(
     rb"""(\[\s*)?\{.*?(
@@ -35,7 +36,7 @@ _WIKIDATA_HEAD = re.compile(
     )""",
     re.DOTALL | re.VERBOSE,
 )
-_WIKIDATA_DUMP = "Wikidata's JSON; leave out --format and the options about columns"
+_NO_COLUMNS = "leave out --format and the options about columns"
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ class _Choice:
     formats: tuple[str, ...]
 
 
-_LANGUAGE = _Choice("languages", "--language", (WIKIDATA,))
+_LANGUAGE = _Choice("languages", "--language", (WIKIDATA, *SYNTAXES))
 _STATEMENTS = _Choice(
     "ranks, relations and classes",
     "--deprecated, --external-ids, --keep-relations and --keep-classes",
@@ -62,11 +63,13 @@ def choose_reader(
     typed: bool = False,
     language: str | None = None,
     wikidata: WikidataPolicy | None = None,
+    file_number: int = 1,
 ) -> Reader:
     """The reader of a format; `columns` says what the columns of tables mean.
 
-    If `typed`, the numbers and dates of formats that know such types are literals. `language` and
-    `wikidata` say what to take from Wikidata's JSON.
+    If `typed`, the numbers and dates of formats that know such types are literals. `language` is
+    that of the labels in Wikidata's JSON and RDF, and `wikidata` says which statements to take from
+    the former. `file_number` distinguishes the blank nodes of several files.
     """
     readers: dict[str, Reader] = {
         "statements": statements.read,
@@ -74,6 +77,10 @@ def choose_reader(
         "table": partial(_read_table, columns=columns, typed=typed),
         WIKIDATA: partial(_read_wikidata, language=language, policy=wikidata),
     }
+    for syntax in SYNTAXES:
+        readers[syntax] = partial(
+            _read_rdf, syntax=syntax, language=language, file_number=file_number
+        )
     if name not in readers:
         raise InputError(f"unknown format '{name}'; choose one of {', '.join(FORMATS)}")
     if name != "table" and columns.are_given:
@@ -88,11 +95,20 @@ def _read_table(source: Source, columns: Columns, *, typed: bool) -> Records:
     """The records of a table; what cannot be one is refused in words that name it."""
     if not parquet_table.is_parquet(source):
         lines = source.head_lines()
-        dump = _WIKIDATA_DUMP if _is_wikidata(source) else None
-        looks = find_signature(source) or dump or find_document(lines) or find_json_lines(lines)
+        graph = _find_graph(source, lines)
+        looks = find_signature(source) or graph or find_document(lines) or find_json_lines(lines)
         if looks is not None:
             raise InputError(f"{source.name}:1: not a table; it looks like {looks}")
     return table.read(source, columns, typed=typed)
+
+
+def _find_graph(source: Source, lines: Sequence[str]) -> str | None:
+    """What a file is that is written in a format of graphs; None if it may be a table."""
+    if _is_wikidata(source):
+        return f"Wikidata's JSON; {_NO_COLUMNS}"
+    # A line of IRIs with tabs between them may be a row as well as a triple.
+    is_rdf = lines and "\t" not in lines[0] and detect_syntax(source)
+    return f"RDF; {_NO_COLUMNS}" if is_rdf else None
 
 
 def _read_wikidata(source: Source, language: str | None, policy: WikidataPolicy | None) -> Records:
@@ -107,13 +123,23 @@ def _read_wikidata(source: Source, language: str | None, policy: WikidataPolicy 
     return wikidata.read(source, language=language, policy=policy)
 
 
+def _read_rdf(source: Source, syntax: str, language: str | None, file_number: int) -> Records:
+    try:
+        from nqe.readers import rdf
+    except ImportError as error:
+        if error.name != "pyoxigraph":
+            raise
+        raise NqeError("RDF is read with pyoxigraph; install nqe with the extra `rdf`") from None
+    return rdf.read(source, syntax, language, file_number)
+
+
 def check_options(source: str, format: str, language: str | None, wikidata: WikidataPolicy) -> None:
     """Refuse options that would have no effect on a source."""
     given = {_LANGUAGE: language is not None, _STATEMENTS: wikidata.is_given}
     for choice, is_given in given.items():
         if is_given and format not in choice.formats:
             raise InputError(
-                f"{source}: {choice.what} are chosen in the format {', '.join(choice.formats)}, "
+                f"{source}: {choice.what} can be chosen only in {', '.join(choice.formats)}, "
                 f"and this is {format}; leave out {choice.options}"
             )
 
@@ -121,15 +147,28 @@ def check_options(source: str, format: str, language: str | None, wikidata: Wiki
 def detect_format(source: Source, columns: Columns) -> str:
     """The format that the first lines of a source are written in.
 
-    If anything is said about columns, it is a table.
+    If anything is said about columns, it is a table. If the lines do not tell, the ending of the
+    file's name may.
     """
     if columns.are_given or parquet_table.is_parquet(source):
         return "table"
     lines = _list_first_lines(source)
-    if _is_wikidata(source):
-        return WIKIDATA
-    if document := find_document(lines):
-        raise InputError(f"{source.name}:1: looks like {document}")
+    in_lines = _detect_graph(source) or _detect_rows(source, lines, columns)
+    found = in_lines or detect_ending(source.name)
+    if found is None:
+        raise explain_unknown(source, lines, FORMATS)
+    return found
+
+
+def _detect_graph(source: Source) -> str | None:
+    """Which format of graphs a source is written in, if any."""
+    return WIKIDATA if _is_wikidata(source) else detect_syntax(source)
+
+
+def _detect_rows(source: Source, lines: list[str], columns: Columns) -> str | None:
+    """Which format has facts in lines such as these, if any."""
+    if find_document(lines):
+        return None
     if lines[0].lstrip().startswith("{"):
         return "nary"
     if columns.find_separator(lines[0]):
@@ -140,7 +179,7 @@ def detect_format(source: Source, columns: Columns) -> str:
     if lines[0].count(",") >= 2:
         _ask_about_header(source, lines, ",", "--format statements")
         return "statements"
-    raise explain_unknown(source, lines, FORMATS)
+    return None
 
 
 def _is_wikidata(source: Source) -> bool:

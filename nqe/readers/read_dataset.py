@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import stat
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,6 +20,7 @@ from nqe.readers.bad_lines import BadLines
 from nqe.readers.columns import Columns
 from nqe.readers.description_store import DescriptionStore
 from nqe.readers.formats import check_options, choose_reader, detect_format
+from nqe.readers.left_out import LeftOut
 from nqe.readers.literal_policy import LiteralPolicy
 from nqe.readers.mapping import read_mapping
 from nqe.readers.record_collector import RecordCollector
@@ -55,6 +57,7 @@ def read(
     literals: LiteralPolicy | str | None = None,
     language: str | None = None,
     wikidata: WikidataPolicy | None = None,
+    left_out: LeftOut | None = None,
     bad: BadLines | None = None,
     progress: Progress | None = None,
 ) -> Dataset:
@@ -66,15 +69,17 @@ def read(
     `literals` says what to do with times, numbers and texts: skip, keep or bands; without it they
     are kept, but numbers and dates in Parquet and JSON, which may be ids, are read as plain ids
     unless `columns` or `mapping` say what they are. `language` is that of the labels, descriptions
-    and aliases of Wikidata's JSON, and `wikidata` says which of its statements to take. `bad` says
-    what to do with bad lines (by default, stop at the first one), and `progress` receives how far
-    reading is.
+    and aliases of Wikidata's JSON and of RDF, and `wikidata` says which statements of Wikidata's
+    JSON to take. `left_out` counts what is left out of RDF. `bad` says what to do with bad lines
+    (by default, stop at the first one), and `progress` receives how far reading is.
     """
     names = [str(source) for source in ([sources] if isinstance(sources, str | Path) else sources)]
     for name in names:
         _check_path(name)
     policy = literals if isinstance(literals, LiteralPolicy) else LiteralPolicy(literals or "keep")
-    collector = RecordCollector(bad or BadLines(), literals=policy)
+    collector = RecordCollector(
+        bad or BadLines(), literals=policy, left_out=LeftOut() if left_out is None else left_out
+    )
     if limit is not None and limit < 1:
         raise InputError(f"a limit of {limit} facts; read 1 or more")
     saved = [name for name in names if is_saved(Path(name))]
@@ -192,7 +197,7 @@ def _list_mapped_files(
 
 def _read_file(file: _File, collector: RecordCollector, progress: Progress) -> None:
     name, options = file.name, file.options
-    before = collector.bad.count, collector.count_others()
+    before = _Counts.of(collector)
     with Source(name) as source:
         progress.start(Path(name).name, source.size)
         format = options.format or detect_format(source, options.columns)
@@ -203,12 +208,36 @@ def _read_file(file: _File, collector: RecordCollector, progress: Progress) -> N
             typed=options.typed,
             language=options.language,
             wikidata=options.wikidata,
+            file_number=collector.file_count + 1,
         )
         count = collector.collect(source, reader(source), file.split, options.limit, progress)
-    if count or collector.count_others() > before[1]:
+    if not count:
+        _check_other_records(name, before, _Counts.of(collector))
+
+
+@dataclass(frozen=True)
+class _Counts:
+    """How many records other than facts were collected so far."""
+
+    bad: int
+    others: int
+    left_out: Counter[str]
+
+    @classmethod
+    def of(cls, collector: RecordCollector) -> _Counts:
+        """The counts of a collector."""
+        left_out = collector.left_out.counts.copy()
+        return cls(collector.bad.count, collector.count_others(), left_out)
+
+
+def _check_other_records(name: str, before: _Counts, after: _Counts) -> None:
+    """Refuse a file without facts, unless other records of it are of use."""
+    if after.others > before.others:
         return
-    if collector.bad.count > before[0]:
+    if after.bad > before.bad:
         raise InputError(f"{name}: only bad lines; run without --skip-bad to see the first of them")
+    if told := LeftOut(after.left_out - before.left_out).describe():
+        raise InputError(f"{name}: no fact in it; {told}")
     raise InputError(f"{name}: empty; there is nothing to import")
 
 
@@ -224,7 +253,8 @@ def _check_left(
             f"{names:.200}: every statement is about a literal, which --literals skip leaves out; "
             "give --literals keep or bands"
         )
-    told = wikidata.describe() or "only descriptions of ids"
+    left_out = filter(None, (wikidata.describe(), collector.left_out.describe()))
+    told = "; ".join(left_out) or "only descriptions of ids"
     raise InputError(
         f"{names:.200}: no statement to take ({told}); name other relations, classes or files"
     )

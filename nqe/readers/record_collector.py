@@ -13,8 +13,9 @@ from nqe.graph.literal_columns import list_units
 from nqe.progress import NoProgress, Progress
 from nqe.readers.bad_lines import BadLines
 from nqe.readers.description_store import DescriptionStore
+from nqe.readers.left_out import LeftOut
 from nqe.readers.literal_policy import LiteralPolicy
-from nqe.readers.records import BadLine, DescribedId, Records
+from nqe.readers.records import BadLine, DescribedId, Records, Skipped
 from nqe.readers.source import Source
 
 # Progress is reported once per this many records.
@@ -29,10 +30,12 @@ class RecordCollector:
     builder: DatasetBuilder = field(default_factory=DatasetBuilder)
     descriptions: DescriptionStore = field(default_factory=DescriptionStore)
     literals: LiteralPolicy = field(default_factory=LiteralPolicy)
+    left_out: LeftOut = field(default_factory=LeftOut)
     facts: int = 0
     """How many facts were added."""
     described: int = 0
     """How many records described an id."""
+    file_count: int = 0
 
     def collect(
         self,
@@ -47,6 +50,7 @@ class RecordCollector:
         Reading stops after `limit` facts.
         """
         progress, count = progress or NoProgress(), 0
+        self.file_count += 1
         add, change = self.builder.split(split).add, self.literals.apply
         for place, (number, record) in enumerate(records, start=1):
             if place % STRIDE == 0:
@@ -67,6 +71,8 @@ class RecordCollector:
                         break
                 case DescribedId():
                     self._add_description(record)
+                case Skipped():
+                    self.left_out.counts[record.what] += 1
                 case BadLine():
                     self.bad.report(source.name, number, record)
                 case _:

@@ -1,4 +1,4 @@
-"""What readers yield: facts, descriptions of ids, and lines that hold neither."""
+"""What readers yield: facts, descriptions of ids, what is left out, and bad lines."""
 
 from __future__ import annotations
 
@@ -25,6 +25,13 @@ class BadLine:
     text: str
 
 
-Record = Fact | DescribedId | BadLine
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """Something that is left out on purpose and counted, by what it is (a plural noun)."""
+
+    what: str
+
+
+Record = Fact | DescribedId | BadLine | Skipped
 Records = Iterator[tuple[int, Record]]
 """The records of one source, each with the number of its line."""

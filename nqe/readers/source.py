@@ -202,12 +202,18 @@ class Source:
                 if line and not line.isspace():
                     yield number, line
 
+    def chunks(self) -> Iterator[bytes]:
+        """The bytes after decompression, from the first to the last."""
+        yield self.head
+        while chunk := self._read(CHUNK):
+            yield chunk
+
     def open_seekable(self) -> str | io.BytesIO:
         """Input for random access: the file's path, or all bytes if it is compressed or a pipe."""
         if isinstance(self._stream, io.BufferedReader) and self._is_file:
             return self.name
         content = io.BytesIO()
-        for chunk in self._chunks():
+        for chunk in self.chunks():
             content.write(chunk)
             if content.tell() > LARGEST_IN_MEMORY:
                 raise InputError(
@@ -239,11 +245,6 @@ class Source:
                 f"{self.name}: the archive is cut short or damaged ({error}); get the file again"
             ) from error
 
-    def _chunks(self) -> Iterator[bytes]:
-        yield self.head
-        while chunk := self._read(CHUNK):
-            yield chunk
-
     def _decoded_lines(self) -> Iterator[tuple[int, str | BadLine]]:
         """The lines that are not empty, with their numbers from 1."""
         number = 0
@@ -262,7 +263,7 @@ class Source:
         """The bytes in blocks of complete lines, each without its last line end."""
         parts: list[bytes] = []  # of the line that the next chunk continues
         size, number = 0, 1  # the bytes in those parts, and the number of that line
-        for chunk in self._chunks():
+        for chunk in self.chunks():
             end = chunk.find(b"\n")
             self._check_length(size + (end if end >= 0 else len(chunk)), number)
             if end < 0:

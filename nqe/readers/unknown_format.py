@@ -37,13 +37,7 @@ SIGNATURES: dict[re.Pattern[bytes], str] = {
     ): "a dump of an SQL database; export a table as CSV",
 }
 XML = re.compile(r"<\?xml\s|<!doctype\s|<[a-z][\w:.-]*\s+[\w:.-]+\s*=", re.IGNORECASE)
-TURTLE = re.compile(r"@?prefix\s+\S*:\s*<|@?base\s+<", re.IGNORECASE)
-TRIPLE = re.compile(r"(<[^<>]*>|_:\S+)\s+<[^<>]*>\s+\S.*\.\s*(#.*)?$")
-
-MARKUP = {
-    "RDF; convert it to a table of subject, relation and object": (TURTLE, TRIPLE),
-    "an XML document; convert it to CSV, or to one JSON object per line": (XML,),
-}
+XML_DOCUMENT = "an XML document; convert it to CSV, or to one JSON object per line"
 ARRAY = "a JSON array; write one object per line, as `jq -c '.[]'` does"
 DOCUMENT = "one JSON document; write one object per line, as `jq -c '.KEY[]'` does for a list in it"
 
@@ -60,7 +54,7 @@ def refuse_header(source: Source, line: str, separator: str, otherwise: str) -> 
 def explain_unknown(source: Source, lines: Sequence[str], formats: Sequence[str]) -> InputError:
     """The error for a source whose format cannot be detected: what it looks like, what to do."""
     array = ARRAY if lines[0].lstrip().startswith("[") else None
-    looks = array or _describe_table(lines)
+    looks = find_document(lines) or array or _describe_table(lines)
     if looks is not None:
         return InputError(f"{source.name}:1: looks like {looks}")
     return InputError(
@@ -76,14 +70,13 @@ def find_signature(source: Source) -> str | None:
 
 
 def find_document(lines: Sequence[str]) -> str | None:
-    """What a file is that is one document of JSON, RDF or XML; None if it is not."""
+    """What a file is that is one document of JSON or XML; None if it is not."""
     line = lines[0].strip() if lines else ""
     if line.startswith("{"):
         return DOCUMENT if _is_document(lines) else None
     if line.startswith("["):
         return ARRAY if _is_array(line) else None
-    found = (what for what, patterns in MARKUP.items() if any(one.match(line) for one in patterns))
-    return next(found, None)
+    return XML_DOCUMENT if XML.match(line) else None
 
 
 def find_json_lines(lines: Sequence[str]) -> str | None:

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from itertools import chain
 
 from msgspec import Raw
 
-from nqe.errors import InputError
 from nqe.graph.vocabulary import Description
+from nqe.readers.languages import DEFAULT_LANGUAGE, check_language
 from nqe.readers.wikidata_json import Entity, Term, TermDecoder, decode_first_term
 
-DEFAULT_LANGUAGE = "en"
 ALL_LANGUAGES = "mul"
 """Wikidata's code for names that are the same in all languages."""
-_CODE = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 
 
 class TermReader:
@@ -25,7 +22,7 @@ class TermReader:
     """
 
     def __init__(self, language: str | None = None) -> None:
-        languages = list_fallbacks(DEFAULT_LANGUAGE if language is None else language)
+        languages = list_fallbacks(language)
         self._shared = languages.index(ALL_LANGUAGES)
         self._terms, self._lists = TermDecoder(languages, Term), TermDecoder(languages, list[Term])
 
@@ -56,9 +53,7 @@ class TermReader:
         return next(filter(None, self._terms.decode(lemmas)), None) or decode_first_term(lemmas)
 
 
-def list_fallbacks(language: str) -> list[str]:
+def list_fallbacks(language: str | None) -> list[str]:
     """The languages to look for a text in, best first."""
-    code = language.lower()
-    if not _CODE.fullmatch(code):
-        raise InputError(f"'{language:.60}' is no language; give a code such as de or pt-br")
+    code = check_language(language)
     return list(dict.fromkeys((code, code.partition("-")[0], ALL_LANGUAGES, DEFAULT_LANGUAGE)))

@@ -18,7 +18,7 @@ def list_lines(vocabulary: Vocabulary) -> Iterator[str]:
 
 def _list_lines(names: Names) -> Iterator[str]:
     for number, name in enumerate(names.ids):
-        label, description = _find_label(names, number), names.descriptions[number] or ""
+        label, description = find_own_label(names, number), names.descriptions[number] or ""
         aliases = names.aliases.get(number, ())
         joined = ALIAS_SEPARATOR.join(alias for alias in aliases if ALIAS_SEPARATOR not in alias)
         alone = [alias for alias in aliases if ALIAS_SEPARATOR in alias]
@@ -30,7 +30,7 @@ def _list_lines(names: Names) -> Iterator[str]:
         yield from (f"{name}\t{alias}\n" for alias in alone)
 
 
-def _find_label(names: Names, number: int) -> str:
+def find_own_label(names: Names, number: int) -> str:
     """The label of a name; empty if it has none but what reading the id of a literal gives."""
     label = names.labels[number] or ""
     return "" if names.literals and is_shown_form(names.ids[number], label) else label

@@ -43,6 +43,18 @@ def test_import_takes_several_files_a_format_a_limit_and_labels(place: Path) -> 
     assert loaded.vocabulary.entities.labels[0] == "Alpha"
 
 
+def test_import_of_rdf_takes_a_language_and_says_what_it_left_out(tmp_path: Path) -> None:
+    pytest.importorskip("pyoxigraph", reason="pyoxigraph, which reads RDF, is missing")
+    label = "http://www.w3.org/2000/01/rdf-schema#label"
+    (tmp_path / "t.ttl").write_text(
+        f'PREFIX : <http://e/>\n:x :r :y . :x <{label}> "Wien"@de, "Vienna"@en .\n'
+    )
+    run = nqe("import", "t.ttl", "-o", "t.graph", "--language", "de", cwd=tmp_path)
+    assert well(run).startswith("t.graph: train 1 facts")
+    assert run.err == "left out: labels and descriptions in other languages (1)\n"
+    assert "Wien" in package.read(tmp_path / "t.graph").vocabulary.entities.labels
+
+
 def test_import_takes_the_names_of_a_tables_columns(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("from,kind,to,since\nx,r,y,1999\n")
     columns = ["--subject", "from", "--relation", "kind", "--object", "to"]

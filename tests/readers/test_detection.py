@@ -59,7 +59,7 @@ def test_tab_separated_columns_that_could_be_either_ask_for_the_format(
     assert set(read_content(content, format="nary").graph) == {Fact("r", "a", "b")}
 
 
-@pytest.mark.parametrize("content", ["a b c\n", "a\n"])
+@pytest.mark.parametrize("content", ["a b c\n", "a\n", "s p o .\n"])
 def test_a_format_that_cannot_be_detected_lists_the_formats(
     read_content: ReadContent, content: str
 ) -> None:

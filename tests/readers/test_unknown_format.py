@@ -44,8 +44,6 @@ CASES: dict[str, tuple[str | bytes, str]] = {
     "an array of broken objects": ("[{\n", "a JSON array"),
     "a document": ('{\n  "facts": [\n  {"a": 1}]}\n', "one JSON document; write one object"),
     "a document on one line": ('{"facts": [{"a": 1, "b": 2}]}\n', "one JSON document"),
-    "triples": ("<http://a> <http://b> <http://c>, <http://d>, <http://e> .\n", "RDF"),
-    "Turtle": ("@prefix a: <http://a/> .\n", "RDF"),
     "XML": ('<?xml version="1.0"?>\n', "an XML document"),
     "a page": ("<!DOCTYPE html>\n<p>a,b,c</p>", "an HTML page; download the file itself"),
     "SQL": ("INSERT INTO facts VALUES (1, 2, 3);\n", "a dump of an SQL database; export a table"),
