@@ -27,7 +27,7 @@ _TRIPLE_LINE = re.compile(rf"{_TRIPLE}\s*\.\s*(#.*)?")
 _QUAD_LINE = re.compile(rf"{_TRIPLE}\s*(<[^<>\s]*>|_:\S+)\s*\.\s*(#.*)?")
 _DIRECTIVE = re.compile(r"@?prefix\s+\S*:\s*<|@?base\s+<|@?version\s+[\"']", re.IGNORECASE)
 _STATEMENT = re.compile(
-    r"(<<|((graph\s+)?<[^<>\s]*>|_:[\w.-]+)(\s*[{<]|\s+a\s|\s+[\w.-]*:\S*\s|\s*$))",
+    r"(<<|\{\s*(<|_:)|((graph\s+)?<[^<>\s]*>|_:[\w.-]+)(\s*[{<]|\s+a\s|\s+[\w.-]*:\S*\s|\s*$))",
     re.IGNORECASE,
 )
 _ENDS = (".", "}")

@@ -17,7 +17,7 @@ from helpers import ReadContent
 from nqe.errors import InputError, NqeError
 from nqe.graph import Dataset
 from nqe.graph.fact import Fact
-from nqe.readers import BadLines, LeftOut, read
+from nqe.readers import BadLines, LeftOut, WikidataPolicy, read
 from nqe.readers.formats import choose_reader, detect_format
 from nqe.readers.records import BadLine, DescribedId, Record, Skipped
 from nqe.readers.source import Source
@@ -227,9 +227,14 @@ def test_labels_are_those_of_the_chosen_language(read_content: ReadContent) -> N
     assert entities.aliases[number] == ("W", "Vienna (gb)", "Vindobona")
     assert told.counts == {"labels and descriptions in other languages": 4}
     assert dataset.vocabulary.relations.labels == ["part of"]
-    german = read_content(text, "facts.ttl", language="de").vocabulary.entities
+    german = read_content(text, "facts.ttl", language="DE").vocabulary.entities
     assert german.labels[number] == "Wien"
     assert german.descriptions[number] == "Hauptstadt"
+
+
+def test_what_is_no_language_is_refused(read_content: ReadContent) -> None:
+    with pytest.raises(InputError, match="'en us' is no language; give a code such as de"):
+        read_content(NT, language="en us")
 
 
 def test_an_iri_without_a_label_can_be_asked_for_by_its_last_part(
@@ -251,6 +256,9 @@ def test_labels_may_be_in_another_file(tmp_path: Path) -> None:
         assert entities.labels[entities.resolve("Vienna")] == "Vienna"
         assert entities.resolve("Vienna") == entities.resolve("s")
     with pytest.raises(InputError, match=r"labels\.nt: no statement to take \(only descr"):
+        read(tmp_path / "labels.nt")
+    (tmp_path / "labels.nt").write_text(label + label.replace(" .", "@de ."))
+    with pytest.raises(InputError, match=r"no statement to take \(left out: .* languages \(1\)\)"):
         read(tmp_path / "labels.nt")
 
 
@@ -300,6 +308,9 @@ TRIG = f"{PREFIX}:g {{ :s :p :o }}\n"
         (f"[] <http://e/p> <http://e/o> .\n{NT}", "facts.ttl", "turtle"),
         (f"@base <http://e/> .\n<s> <p> <o> .\n{NT}", "facts", "trig"),
         (f"\ufeff{NT}", "facts", "n-triples"),
+        ("{ <http://e/s> <http://e/p> <http://e/o> }\n", "facts", "trig"),
+        (f"{{\n{NT}}}\n", "facts.trig", "trig"),
+        (XML.replace("rdf:", "r:").replace(":rdf", ":r"), "facts.rdf", "rdf-xml"),
     ],
 )
 def test_the_syntax_is_detected(content: str, name: str, format: str, tmp_path: Path) -> None:
@@ -307,6 +318,38 @@ def test_the_syntax_is_detected(content: str, name: str, format: str, tmp_path: 
     with Source(str(tmp_path / name)) as source:
         assert detect_format(source, Columns()) == format
     assert "(s, p, o)" in list_facts(read(tmp_path / name))
+
+
+def test_triples_with_commas_are_no_statements(read_content: ReadContent) -> None:
+    facts = list_facts(read_content("<http://e/s> <http://e/p> <http://e/o>, <http://e/x>, 1 .\n"))
+    assert facts == Counter(["(s, p, o)", "(s, p, x)", "(s, p, 1^^number)"])
+
+
+@pytest.mark.parametrize("content", [NT, TURTLE, XML])
+def test_rdf_is_no_table(content: str, read_content: ReadContent) -> None:
+    for options in ({"format": "table"}, {"columns": Columns(subject="s")}):
+        with pytest.raises(InputError, match="facts:1: not a table; it looks like RDF; leave out"):
+            read_content(content, **options)
+    with pytest.raises(InputError, match="the format turtle has no columns with names"):
+        read_content(content, format="turtle", columns=Columns(subject="s"))
+
+
+def test_iris_with_tabs_between_them_may_be_a_table(read_content: ReadContent) -> None:
+    columns = Columns("1", "2", "3", header=False)
+    fact = "(<http://e/s>, <http://e/p>, <http://e/o>.)"
+    assert (
+        str(
+            read_content("<http://e/s>\t<http://e/p>\t<http://e/o>.\n", columns=columns).graph.fact(
+                0
+            )
+        )
+        == fact
+    )
+
+
+def test_options_about_wikidatas_json_are_refused(read_content: ReadContent) -> None:
+    with pytest.raises(InputError, match="and this is n-triples; leave out --deprecated"):
+        read_content(NT, wikidata=WikidataPolicy(deprecated=True))
 
 
 @pytest.mark.parametrize("format", ["turtle", "trig", "n-triples", "n-quads"])
@@ -319,7 +362,7 @@ def test_compressed_files_are_read(format: str, compress, tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     "content",
     [
-        "s,p,o\n",
+        "a,r,b\n",
         "<http://e/s>,<http://e/p>,<http://e/o>\n",
         "<http://e/s>\t<http://e/p>\t<http://e/o>\n<http://e/x>\t<http://e/p>\t<http://e/x>\n",
         "_:s,a:p,o is here.\n",
