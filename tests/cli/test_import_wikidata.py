@@ -40,7 +40,7 @@ def test_the_options_choose_statements_and_the_language(dump: Path, tmp_path: Pa
 def test_an_option_of_wikidata_is_refused_for_a_table(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("subject,relation,object\na,r,b\n")
     run = nqe("import", "t.csv", "-o", "g.graph", "--language", "de", cwd=tmp_path)
-    assert told(run).startswith("t.csv: languages are chosen in the format wikidata, and this")
+    assert told(run).startswith("t.csv: languages can be chosen only in wikidata, turtle, ")
     assert files(tmp_path) == ["t.csv"]
 
 
