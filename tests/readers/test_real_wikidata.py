@@ -14,7 +14,8 @@ import pytest
 from helpers import nqe, well
 
 from nqe.graph import Dataset
-from nqe.readers import WikidataPolicy, read
+from nqe.readers import LeftOut, WikidataPolicy, read
+from nqe.writers import write
 
 pytestmark = pytest.mark.xdist_group("real data")
 
@@ -124,3 +125,13 @@ def test_questions_over_the_items_are_answered_with_labels(
 ) -> None:
     rows = [line.split("\t") for line in well(nqe("ask", graph, question, cwd=graph)).splitlines()]
     assert {label for _, label, *_ in rows[1:]} == expected
+
+
+def test_the_items_written_as_rdf_are_read_as_the_same_graph(graph: Path, tmp_path: Path) -> None:
+    pytest.importorskip("pyoxigraph", reason="pyoxigraph, which reads RDF, is missing")
+    dataset, left_out = Dataset.load(graph), LeftOut()
+    write(dataset, tmp_path / "items.nt")
+    again = read(tmp_path / "items.nt", left_out=left_out)
+    assert again == dataset
+    assert again.vocabulary.entities.labels == dataset.vocabulary.entities.labels
+    assert left_out.describe() is None
