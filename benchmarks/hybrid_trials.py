@@ -38,7 +38,7 @@ Floats = npt.NDArray[np.float64]
 SCALES, BEAMS, MIXES = (2.0, 6.0), (256,), (0.0, 0.1, 0.3, 1.0)
 ADAPTED = ("2i", "3i", "2in", "3in")
 CANDIDATES = 500
-"""The adapter ranks the answers among so many of the likeliest entities."""
+"""The adapter ranks answers among this many of the likeliest entities."""
 FLOOR = 1e-6
 """A mix needs the log of a probability, which may be 0."""
 

@@ -129,7 +129,7 @@ def _calibrate(folder: Path, run: str, dataset: Dataset, device: str) -> Calibra
     has_test = held_out is not None and len(held_out) > 0
     split, known = ("test", "train,valid") if has_test else ("valid", "train")
     questions = draw_questions(dataset, split, known, MEASURED, seed=1)
-    missing = len(dataset.splits[split]) / len(dataset.known(known))
+    missing = dataset.count_missing(known)
     before, after = (
         measure_reliability(
             NeuralEngine.of(model, dataset.known(known), one, missing=missing), questions

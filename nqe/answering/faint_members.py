@@ -26,7 +26,7 @@ Floats = npt.NDArray[np.float64]
 LIKELY = 0.01
 """A member is looked up if the other inputs of the conjunction are at least this likely."""
 MANY = 512
-"""No member of an input is looked up if so many compete that its rank matters little."""
+"""If an input lacks more entities than this, none is looked up: their ranks matter little."""
 
 
 class FaintMembers:

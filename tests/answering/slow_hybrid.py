@@ -79,7 +79,7 @@ class SlowHybrid:
         return [1.0 if certain else min(chance, MAX_PREDICTED) for chance, certain in pairs]
 
     def _add_faint(self, step: Step, inputs: list[list[float]]) -> list[list[float]]:
-        """The inputs of a conjunction, with what is too unlikely where only one lacks an entity."""
+        """The inputs of a conjunction, completed where one alone lacks an entity."""
         positive = [number for number in step.inputs if self._rest(number) == 0]
         completed = [list(row) for row in inputs]
         for one in self.entities:
