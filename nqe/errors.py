@@ -65,6 +65,14 @@ class QueryError(NqeError):
     """A query cannot be parsed, or has no meaning."""
 
 
+class QuerySyntaxError(QueryError):
+    """The text of a query cannot be parsed; `line` and `column` count from 1."""
+
+    def __init__(self, message: str, line: int, column: int) -> None:
+        self.line, self.column = line, column
+        super().__init__(message)
+
+
 class TooManyBindings(NqeError):
     """Matching a pattern would look at more facts than the limit allows."""
 

@@ -60,6 +60,7 @@ class StepView:
 
     step: int
     variable: str
+    operator: str
     says: str
     inputs: tuple[int, ...]
     candidates: tuple[Candidate, ...]
@@ -250,7 +251,10 @@ class _Views:
             )
             for rank, (entity, probability) in enumerate(self._select(row), 1)
         )
-        return StepView(number + 1, step.variable, self._describe(number), step.inputs, candidates)
+        says = self._describe(number)
+        return StepView(
+            number + 1, step.variable, step.op.word, says, step.inputs, candidates
+        )
 
     def find_removed(self) -> Iterator[Removed]:
         """Find, for each negation in a conjunction, the likeliest entities that it removed."""

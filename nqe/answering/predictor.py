@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import replace
 
 import numpy as np
@@ -50,7 +51,7 @@ class Predictor:
         self._relation = _map_numbers(vocabulary.relations, graph.vocabulary.relations)
         self._check_complete(vocabulary)
         self.entities = EntityVectors(model, self._entity)
-        self._memory = torch.empty(0)
+        self._scratch = _Scratch()
         self._divided: tuple[float, Tensor] | None = None
 
     def with_graph(self, graph: FactSource) -> Predictor:
@@ -170,9 +171,11 @@ class Predictor:
 
     def _divide_bias(self, temperature: float) -> Tensor:
         """The bias of all entities for divided scores, which most calls have in common."""
-        if self._divided is None or self._divided[0] != temperature:
-            self._divided = temperature, self.entities.block.bias / temperature
-        return self._divided[1]
+        divided = self._divided  # another thread may replace it
+        if divided is None or divided[0] != temperature:
+            divided = temperature, self.entities.block.bias / temperature
+            self._divided = divided
+        return divided[1]
 
     def score(self, vectors: Tensor, columns: slice = slice(None)) -> Tensor:
         """Score a range of the graph's entities, (vectors, entities).
@@ -183,10 +186,17 @@ class Predictor:
             return self.model.score(vectors.nan_to_num(), self.entities.block[columns])
 
     def lend_memory(self, size: int) -> Tensor:
-        """Lend memory for scores, whose contents are lost when it is lent again."""
-        if len(self._memory) < size:
-            self._memory = self.entities.block.bias.new_empty(size)
-        return self._memory[:size]
+        """Lend memory for scores, whose contents are lost when this thread is lent it again."""
+        if len(self._scratch.memory) < size:
+            self._scratch.memory = self.entities.block.bias.new_empty(size)
+        return self._scratch.memory[:size]
+
+
+class _Scratch(threading.local):
+    """Memory to lend, of each thread its own, as several may ask at once."""
+
+    def __init__(self) -> None:
+        self.memory = torch.empty(0)
 
 
 def _map_numbers(own: Names, others: Names) -> Integers:

@@ -19,6 +19,7 @@ from nqe.cli import (
     plan_sparql,
     queries,
     score_suggest,
+    serve,
     shell,
     split,
     train,
@@ -74,6 +75,7 @@ for group in (
     calibrate,
     evaluate,
     compare,
+    serve,
     demo,
 ):
     group.add_to(app)

@@ -84,7 +84,9 @@ def demo(
     _sample(dataset, output)
     _train(dataset, output, seconds)
     printing.note("")
+    run = Path(output).with_suffix(RUN_ENDING)
     printing.note(f"Now ask your own: {_program_name()} shell {output}")
+    printing.note(f"Or on a page in your browser: {_program_name()} serve {run}")
 
 
 def _check_outputs(output: str) -> None:
@@ -120,18 +122,14 @@ def _train(dataset: Dataset, output: str, seconds: float) -> None:
     from nqe.answering import train
     from nqe.cli.print_report import print_link_report
     from nqe.cli.progress import TrainingBar
+    from nqe.demo import make_demo_settings
     from nqe.evaluation import predict_links
     from nqe.model import EmbeddingRunner, load
-    from nqe.settings import ModelSettings, RunSettings, TrainSettings
 
     place = Path(output).with_suffix(RUN_ENDING)
     printing.heading("A model that predicts what the graph lacks")
     shutil.rmtree(place, ignore_errors=True)
-    # Smaller than the defaults, which suit graphs with a hundred times as many facts.
-    settings = RunSettings(
-        ModelSettings(width=128, layers=2, feed_forward=256, dropout=0.1),
-        TrainSettings(shapes=("1p",), batch=256, minutes=seconds / 60),
-    )
+    settings = make_demo_settings(seconds)
     with TrainingBar() as bar:
         trained = train(dataset, place, settings=settings, name=output, on_step=bar.update)
     printing.say(f"{place}: {trained.steps:,} steps on the train split")

@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from nqe.errors import NqeError
 from nqe.graph.vocabulary import Names, Vocabulary
+from nqe.query.labelled import choose_name
 from nqe.query.text import KEYWORDS, render_term
 from nqe.shown_text import make_visible
 
@@ -46,13 +46,10 @@ def complete(before: str, vocabulary: Vocabulary, limit: int = LIMIT) -> Iterato
             if word.startswith(text):
                 yield Suggestion(word, length, word, "")
     for hit in names.search(text, limit):
-        label = names.labels[hit.number]
-        name = label if label and _means(names, label, hit.number) else names.ids[hit.number]
+        name = choose_name(names, hit.number)
         description = names.descriptions[hit.number] or names.ids[hit.number]
-        shown = make_visible(name)
-        # A name that cannot be shown as it is cannot be typed or edited either.
-        inserted = name if shown == name else names.ids[hit.number]
-        yield Suggestion(render_term(inserted), length, shown, make_visible(description))
+        shown = make_visible(names.labels[hit.number] or name)
+        yield Suggestion(render_term(name), length, shown, make_visible(description))
 
 
 def expected_names(before: str, vocabulary: Vocabulary) -> Names:
@@ -78,9 +75,3 @@ def _after(token: str, before: str) -> str:
         return "attribute"
     return "value" if token == ":" else before
 
-
-def _means(names: Names, label: str, number: int) -> bool:
-    try:
-        return names.resolve(label) == number
-    except NqeError:
-        return False

@@ -56,7 +56,7 @@ def draw_svg(
     """A plan as an SVG document; `notes` are lines of text to write below steps."""
     drawing = draw(plan, vocabulary)
     node_notes = _find_nodes(drawing, notes or {})
-    boxes = _place_nodes(drawing, node_notes)
+    boxes = place_nodes(drawing, node_notes)
     lines = max((len(one) for one in node_notes.values()), default=0)
     notes_end = (boxes[name].x + _note_width(one) / 2 for name, one in node_notes.items())
     ends = (box.x + box.width / 2 for box in boxes.values())
@@ -99,8 +99,14 @@ def _note_width(lines: Sequence[str]) -> float:
     return max(len(line) for line in lines) * NOTE_LETTER
 
 
-def _place_nodes(drawing: Drawing, notes: Mapping[str, Sequence[str]]) -> dict[str, Box]:
-    """Place nodes in columns by their distance from the target, and in rows near their inputs."""
+def place_nodes(
+    drawing: Drawing, notes: Mapping[str, Sequence[str]] | None = None
+) -> dict[str, Box]:
+    """Place nodes in columns by their distance from the target, and in rows near their inputs.
+
+    `notes` are lines of text below nodes, by their names.
+    """
+    notes = notes or {}
     level: dict[str, int] = {}
     rows: dict[str, float] = {}
     _place_rows(drawing, drawing.nodes[-1], 0, level, rows, count())

@@ -10,7 +10,7 @@ from typing import Any, assert_never, cast
 
 from lark import Lark, Token, Transformer, UnexpectedInput
 
-from nqe.errors import QueryError
+from nqe.errors import QuerySyntaxError
 from nqe.query.formula import And, Atom, Formula, Not, Or, Term, Variable, check_characters
 from nqe.query.limits import CHARACTERS
 from nqe.shown_text import count_cells, make_visible
@@ -47,7 +47,7 @@ def parse_text(text: str) -> tuple[Variable, Formula]:
         # The builder makes formulas while the text is parsed, so that there is no tree.
         target, formula = cast(tuple[Variable, Formula], _parser().parse(text))
     except UnexpectedInput as error:
-        raise QueryError(_describe_error(text, error)) from None
+        raise _describe_error(text, error) from None
     return target, formula
 
 
@@ -154,7 +154,7 @@ def _suggest(shown: str, line: int, column: int, error: UnexpectedInput) -> str:
     return f"; expected {' or '.join(wanted)}" if wanted else ""
 
 
-def _describe_error(text: str, error: UnexpectedInput) -> str:
+def _describe_error(text: str, error: UnexpectedInput) -> QuerySyntaxError:
     """The place of the error, what was expected there, and the line with a caret below it."""
     line, column = error.line, error.column
     if line is None or line < 1 or getattr(getattr(error, "token", None), "type", "") == "$END":
@@ -167,4 +167,5 @@ def _describe_error(text: str, error: UnexpectedInput) -> str:
     first = max(0, column - 1 - _AROUND)
     caret = " " * count_cells(make_visible(found[first : column - 1])) + "^"
     shown = make_visible(found[first : column + _AROUND].rstrip("\r"))
-    return f"query not understood at {where}{hint}\n  {shown}\n  {caret}"
+    message = f"query not understood at {where}{hint}\n  {shown}\n  {caret}"
+    return QuerySyntaxError(message, line, column)

@@ -1,4 +1,4 @@
-"""Settings of sampling, models and training: frozen, and the only place of their defaults."""
+"""Settings of sampling, models, training and serving: frozen, and the only place of their defaults."""
 
 from nqe.settings.model import HETEROGENEITIES, ModelSettings
 from nqe.settings.run import (
@@ -9,6 +9,7 @@ from nqe.settings.run import (
     read_settings,
 )
 from nqe.settings.sampling import BALANCES, DRAWS, MATCHES, SLOTS, SamplingSettings
+from nqe.settings.serving import ServingSettings
 from nqe.settings.training import (
     BATCHINGS,
     DECAYS,
@@ -37,6 +38,7 @@ __all__ = [
     "ModelSettings",
     "RunSettings",
     "SamplingSettings",
+    "ServingSettings",
     "TrainSettings",
     "build_run_settings",
     "change_section",

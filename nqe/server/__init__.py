@@ -1,0 +1,1 @@
+"""The server: questions over HTTP, answered in batches, and the page."""

@@ -1,0 +1,91 @@
+"""Questions to begin with, drawn from the facts of the graph that is served."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from nqe.errors import NqeError
+from nqe.graph.fact import Fact
+from nqe.graph.graph import Graph
+from nqe.query.binder import bind
+from nqe.query.formula import And, Atom, Formula, Not, Variable
+from nqe.query.labelled import label_query
+from nqe.query.query import Query
+
+MOST = 6
+DRAWN = 400
+"""The number of facts that are looked at."""
+SUBJECTS = 40
+"""The facts are about this many entities."""
+_X, _Y = Variable("x"), Variable("y")
+
+
+def draw_examples(graph: Graph) -> list[str]:
+    """At most six questions of different kinds; the same for the same graph."""
+    found: dict[str, str] = {}
+    for kind, formula in _list_formulas(graph):
+        if kind not in found:
+            try:
+                bind(Query(_X, formula), graph)
+                found[kind] = str(label_query(Query(_X, formula), graph.vocabulary))
+            except NqeError:
+                continue
+        if len(found) >= MOST:
+            break
+    return list(found.values())
+
+
+def _list_formulas(graph: Graph) -> Iterator[tuple[str, Formula]]:
+    """Formulas of different kinds, made from facts of well-connected entities."""
+    for fact in _choose_facts(graph):
+        yield "object", Atom(fact.relation, fact.subject, _X)
+        if fact.qualifiers:
+            attribute, _ = fact.qualifiers[0]
+            yield "value", Atom(fact.relation, fact.subject, fact.object, ((attribute, _X),))
+            yield "with value", Atom(fact.relation, _X, fact.object, fact.qualifiers[:1])
+        for other in _list_others(graph, fact.subject, fact):
+            yield "chain", And(
+                (Atom(other.relation, _Y, other.object), Atom(fact.relation, _Y, _X))
+            )
+            yield "both", And(
+                (
+                    Atom(fact.relation, _X, fact.object),
+                    Atom(other.relation, _X, other.object),
+                )
+            )
+            yield "but not", And(
+                (
+                    Atom(fact.relation, _X, fact.object),
+                    Not(Atom(other.relation, _X, other.object)),
+                )
+            )
+
+
+def _choose_facts(graph: Graph) -> Iterator[Fact]:
+    """Facts of the entities that facts are most about, those with qualifiers first."""
+    facts = graph.facts
+    if not len(graph):
+        return
+    about = np.bincount(facts.subject, minlength=graph.entity_count)
+    known = np.argsort(-about, kind="stable")[:SUBJECTS]
+    rows = np.flatnonzero(np.isin(facts.subject, known))
+    rows = np.random.default_rng(0).permutation(rows)[:DRAWN]
+    has_qualifiers = facts.qualifier_count[rows] > 0
+    seen: set[tuple[str, str]] = set()
+    for row in rows[np.argsort(~has_qualifiers, kind="stable")].tolist():
+        fact = graph.fact(row)
+        if not seen & {("relation", fact.relation), ("subject", fact.subject)}:
+            seen |= {("relation", fact.relation), ("subject", fact.subject)}
+            yield fact
+
+
+def _list_others(graph: Graph, entity: str, fact: Fact) -> Iterator[Fact]:
+    """A few facts about the same subject with other relations."""
+    number = graph.vocabulary.entities.number(entity)
+    assert number is not None, "a fact's names are in the graph's vocabulary"
+    for row in graph.mentions(number)[:20].tolist():
+        other = graph.fact(row)
+        if other.subject == entity and other.relation != fact.relation:
+            yield other

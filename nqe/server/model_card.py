@@ -1,0 +1,62 @@
+"""What is known about the model of a run: its card, learning curve and reliability."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from nqe.answering.answerer import Answerer
+from nqe.documents import parse_document
+from nqe.run_folders import CARD, CHECKPOINT, RELIABILITY_FILE, checkpoint_of, run_manifest
+
+METRICS = "metrics.jsonl"
+
+
+def describe_model(answerer: Answerer, run: Path | None) -> dict[str, Any] | None:
+    """The model of an answerer, with what its folder says; None if it has no model."""
+    if not answerer.has_model:
+        return None
+    engine = answerer.neural
+    model = engine.predictor.model
+    found: dict[str, Any] = {
+        "kind": model.settings.kind,
+        "parameters": sum(one.numel() for one in model.parameters()),
+        "trained_on": None,
+        "calibrated": engine.is_calibrated,
+        "settings": {},
+        "card": None,
+        "curve": [],
+        "reliability": None,
+    }
+    return found if run is None else found | _read_folder(run)
+
+
+def _read_folder(run: Path) -> dict[str, Any]:
+    checkpoint = checkpoint_of(run)
+    opened = CHECKPOINT.open(checkpoint)
+    manifest = run_manifest(run) or {}
+    reliability = (
+        parse_document(opened.read_bytes(RELIABILITY_FILE))
+        if opened.has(RELIABILITY_FILE)
+        else None
+    )
+    return {
+        "trained_on": opened.manifest.get("trained_on"),
+        "settings": manifest.get("settings", {}),
+        "card": opened.read_bytes(CARD).decode() if opened.has(CARD) else None,
+        "curve": _read_curve(run / METRICS),
+        "reliability": reliability,
+    }
+
+
+def _read_curve(path: Path) -> list[dict[str, Any]]:
+    """The validations of a training: minutes and MRR."""
+    if not path.is_file():
+        return []
+    lines = (json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line)
+    return [
+        {"minutes": one["seconds"] / 60, "step": one["step"], "mrr": one["mrr"]}
+        for one in lines
+        if "mrr" in one
+    ]

@@ -1,0 +1,293 @@
+"""Builds replies from the types of the answering package."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from nqe.answering.answers import Answer, Answers, StepSummary
+from nqe.answering.explanation import Candidate, Explanation, StepView
+from nqe.answering.statement_scores import StatementScore, Suggestion
+from nqe.errors import NqeError
+from nqe.graph.entity_facts import EntityFacts
+from nqe.graph.fact import Fact
+from nqe.graph.graph import Graph
+from nqe.graph.vocabulary import Names
+from nqe.query.drawing import draw
+from nqe.query.formula import Atom
+from nqe.query.plan import Op, Plan
+from nqe.query.reason import Reason
+from nqe.query.result import Result
+from nqe.query.step_text import step_to_json
+from nqe.query.svg import place_nodes
+from nqe.query.text import render_atom
+
+Json = dict[str, Any]
+
+SHOWN = 5
+"""The number of members of a step that a proof shows."""
+
+# How a reason is called that rests on an operator.
+_KINDS = {Op.AND: "and", Op.OR: "or", Op.NOT: "not", Op.ANY: "any"}
+
+
+class Replies:
+    """Builds the replies about one graph."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.entities, self.relations = graph.vocabulary.entities, graph.vocabulary.relations
+
+    def answers(self, found: Answers, shown: str, milliseconds: float) -> Json:
+        """The answers of one question."""
+        return {
+            "query": shown,
+            "mode": found.mode,
+            "answers": [self.answer(one, found.measure) for one in found],
+            "stated_count": found.stated_count,
+            "likely_count": found.likely_count,
+            "unless": list(found.unless),
+            "unseen": list(found.unseen),
+            "notes": list(found.warnings),
+            "steps": [self._step(found.plan, one) for one in found.steps],
+            "milliseconds": round(milliseconds, 2),
+        }
+
+    def answer(self, found: Answer, measure: str = "probability") -> Json:
+        """One answer."""
+        return {
+            **self.entity(found.entity),
+            "probability": None,
+            "score": None,
+            measure: found.probability,
+            "source": found.source,
+            "seen": found.seen,
+            "elsewhere": found.elsewhere,
+        }
+
+    def entity(self, number: int) -> Json:
+        """An entity with its names."""
+        return _name(self.entities, number)
+
+    def relation(self, number: int) -> Json:
+        """A relation with its names."""
+        return _name(self.relations, number)
+
+    def fact(self, fact: Fact) -> Json:
+        """A fact in ids and in labels."""
+        return {
+            "subject": self._by_id(self.entities, fact.subject),
+            "relation": self._by_id(self.relations, fact.relation),
+            "object": self._by_id(self.entities, fact.object),
+            "qualifiers": [
+                [self._by_id(self.relations, attribute), self._by_id(self.entities, value)]
+                for attribute, value in fact.qualifiers
+            ],
+        }
+
+    def facts_of(self, found: EntityFacts, most: int) -> Json:
+        """The facts of an entity by the slot that it is in."""
+        lists = {name: getattr(found, name) for name in ("as_subject", "as_object", "as_value")}
+        counted = {fact.ids for facts in lists.values() for fact in facts}
+        return {
+            "aliases": list(found.aliases),
+            "fact_count": len(counted),
+            **{
+                name: [self.fact(one.ids) for one in facts[:most]] for name, facts in lists.items()
+            },
+        }
+
+    def explanation(self, found: Explanation, shown: str) -> Json:
+        """Why an entity has its rank; `shown` is the question as text."""
+        weakest = found.weakest
+        return {
+            "query": shown,
+            "answer": self._member(found.entity, found.probability, found.known),
+            "rank": found.rank,
+            "reason": self._reason(found.reason),
+            "weakest": None if weakest is None else str(weakest),
+            "steps": [self._view(one) for one in found.steps],
+            "removed": [
+                {
+                    "says": one.says,
+                    "entities": [
+                        self._member(entity, probability, probability == 1)
+                        for entity, probability in one.entities
+                    ],
+                }
+                for one in found.removed
+            ],
+            "unseen": list(found.unseen),
+            "notes": list(found.warnings),
+            "text": str(found),
+        }
+
+    def proof(self, result: Result, entity: str | None, shown: str) -> Json:
+        """Why facts make an entity an answer."""
+        answers = result.answers.tolist()
+        if not answers and entity is None:
+            raise NqeError("the query has no answer, so there is nothing to explain")
+        number = answers[0] if entity is None else self.entities.to_number(entity)
+        reason = result.proof(number)
+        names = self.graph.vocabulary
+        return {
+            "query": shown,
+            "answer": self._member(number, 1.0, known=True),
+            "rank": answers.index(number) + 1,
+            "reason": self._reason(reason),
+            "weakest": None,
+            "steps": [
+                {
+                    **step_to_json(result.plan, place, names),
+                    "count": one.count_members(self.graph.entity_count),
+                    "entities": [
+                        self._member(member, 1.0, known=True)
+                        for member in one.to_array(self.graph.entity_count)[:SHOWN].tolist()
+                    ],
+                }
+                for place, one in enumerate(result.sets)
+            ],
+            "removed": [],
+            "unseen": [],
+            "notes": list(result.warnings),
+            "text": str(reason),
+        }
+
+    def score(self, found: StatementScore) -> Json:
+        """How likely a statement is."""
+        return {
+            "statement": found.statement,
+            "stated": found.stated,
+            "probability": found.probability,
+            "slots": [
+                {
+                    "slot": slot.slot,
+                    "answer": self.answer(slot.answer),
+                    "rank": slot.rank,
+                    "alternatives": [self.answer(one) for one in slot.alternatives],
+                }
+                for slot in found.slots
+            ],
+            "unseen": list(found.unseen),
+            "notes": list(found.warnings),
+        }
+
+    def suggestions(self, found: Iterable[Suggestion]) -> Json:
+        """Likely statements that the graph lacks."""
+        return {
+            "suggestions": [
+                {
+                    "subject": self.entity(one.subject.entity),
+                    "relation": self._by_id(self.relations, one.relation),
+                    "object": self.entity(one.object.entity),
+                    "probability": one.probability,
+                    "statement": render_atom(
+                        Atom(one.relation, one.subject.id, one.object.id)
+                    ),
+                }
+                for one in found
+            ]
+        }
+
+    def plan(self, plan: Plan) -> Json:
+        """The steps and the drawing of a plan."""
+        drawing = draw(plan, self.graph.vocabulary)
+        boxes = place_nodes(drawing)
+        return {
+            "shape": plan.shape_name,
+            "steps": [
+                {**step_to_json(plan, number, self.graph.vocabulary), "count": 0, "entities": []}
+                for number in range(len(plan.steps))
+            ],
+            "drawing": {
+                "nodes": [
+                    {
+                        "id": node.name,
+                        "kind": node.kind,
+                        "text": node.text,
+                        "step": None if node.step is None else node.step + 1,
+                        "x": boxes[node.name].x,
+                        "y": boxes[node.name].y,
+                        "width": boxes[node.name].width,
+                    }
+                    for node in drawing.nodes
+                ],
+                "edges": [
+                    {"source": edge.source.name, "target": edge.target.name, "text": edge.text}
+                    for edge in drawing.edges
+                ],
+            },
+            "notes": list(plan.warnings),
+        }
+
+    def _step(self, plan: Plan, found: StepSummary) -> Json:
+        return {
+            **step_to_json(plan, found.number, self.graph.vocabulary),
+            "count": found.size,
+            "entities": [self.answer(one) for one in found.members],
+        }
+
+    def _view(self, found: StepView) -> Json:
+        return {
+            "step": found.step,
+            "variable": found.variable,
+            "operator": found.operator,
+            "inputs": [one + 1 for one in found.inputs],
+            "says": found.says,
+            "count": len(found.candidates),
+            "entities": [self._candidate(one) for one in found.candidates],
+        }
+
+    def _candidate(self, found: Candidate) -> Json:
+        return {
+            **self._by_id(self.entities, found.id),
+            **_measure(found.probability, found.known),
+        }
+
+    def _member(self, entity: int, probability: float, known: bool) -> Json:
+        """A member of a step's set, as an answer."""
+        return {**self.entity(entity), **_measure(probability, known)}
+
+    def _reason(self, reason: Reason) -> Json:
+        if reason.op == Op.PROJECTION:
+            kind = "fact" if reason.stated else "prediction"
+        else:
+            kind = _KINDS[reason.op]
+        return {
+            **self.entity(reason.entity),
+            "kind": kind,
+            "variable": reason.variable,
+            "probability": reason.probability,
+            "own": reason.own,
+            "says": reason.atom or reason.absent,
+            "ways": reason.ways,
+            "alone": reason.probability if reason.alone is None else reason.alone,
+            "fact": None if reason.row is None else self.fact(self.graph.fact(reason.row)),
+            "because": [self._reason(part) for part in reason.parts],
+        }
+
+    @staticmethod
+    def _by_id(names: Names, name: str) -> Json:
+        number = names.number(name)
+        assert number is not None, "a fact's names are in the graph's vocabulary"
+        return _name(names, number)
+
+
+def _name(names: Names, number: int) -> Json:
+    return {
+        "id": names.ids[number],
+        "label": names.labels[number],
+        "description": names.descriptions[number],
+    }
+
+
+def _measure(probability: float, known: bool) -> Json:
+    """How likely a member of a step's set is, and where it comes from."""
+    return {
+        "probability": probability,
+        "score": None,
+        "source": "stated" if known else "predicted",
+        "seen": True,
+        "elsewhere": False,
+    }
+

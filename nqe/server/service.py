@@ -1,0 +1,251 @@
+"""What is served: an answerer, and what the server's routes do with it.
+
+Everything here may run in several threads at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from nqe import version
+from nqe.answering.answerer import Answerer, Outcome
+from nqe.answering.request import Request
+from nqe.errors import NqeError
+from nqe.graph.arrays import Integers
+from nqe.graph.dataset import Dataset
+from nqe.graph.entity_facts import collect_entity_facts
+from nqe.graph.graph import Graph
+from nqe.query.binder import bind, read_query
+from nqe.query.completion import complete
+from nqe.query.exact import execute
+from nqe.query.labelled import label_query
+from nqe.query.plan import Op, Plan
+from nqe.query.query import Query
+from nqe.query.sparql import write_sparql
+from nqe.server import wire
+from nqe.server.examples import draw_examples
+from nqe.server.model_card import describe_model
+from nqe.server.problems import NotFound, TooMuch, describe_problem
+from nqe.server.replies import Json, Replies
+from nqe.settings import ServingSettings
+
+Call = Callable[[], Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Question:
+    """A question that was checked and bound, and whether it may take long."""
+
+    request: Request
+    heavy: bool
+    shown: str
+    """The question as text, in labels."""
+
+
+class Service:
+    """A graph, or a run, and how questions about it are answered."""
+
+    def __init__(
+        self, answerer: Answerer, name: str, settings: ServingSettings, *, run: Path | None = None
+    ) -> None:
+        self.answerer, self.name, self.settings = answerer, name, settings
+        self.run = run
+        self.replies = Replies(answerer.graph)
+
+    @property
+    def graph(self) -> Graph:
+        """The known facts."""
+        return self.answerer.graph
+
+    def prepare(self, asked: wire.Asked) -> Question:
+        """Check a question and bind its names; raises NqeError if it cannot be answered."""
+        query = read_query(asked.query)
+        plan = self._bind(query)
+        among = None if asked.among is None else self._bind(asked.among)
+        top = asked.top
+        if top is not None and top > self.settings.top:
+            raise TooMuch(f"{top:,} answers asked for; ask for at most {self.settings.top:,}")
+        request = Request(
+            plan,
+            asked.mode,
+            top,
+            asked.threshold,
+            among,
+            None,
+            asked.predicted_only,
+            asked.steps,
+            asked.stated_only,
+        )
+        if request.limit(request.check(self.answerer.has_model)) is None:
+            request = Request(**(vars(request) | {"top": self.settings.top}))
+        plans = [plan] if among is None else [plan, among]
+        return Question(request, any(map(self._is_heavy, plans)), self._show(query))
+
+    def answer(self, questions: Sequence[Question]) -> list[Outcome]:
+        """Answer questions together; gives the answers or the error of each."""
+        return self.answerer.answer_many([one.request for one in questions])
+
+    def explain(self, asked: wire.AskedWhy) -> Json:
+        """Why an entity has its rank; with facts alone, its proof."""
+        query = read_query(asked.query)
+        plan, shown = self._bind(query), self._show(query)
+        if self.answerer.has_model:
+            return self.replies.explanation(self.answerer.explain(plan, asked.entity), shown)
+        result = execute(plan, self.graph, max_bindings=self.answerer.max_bindings)
+        return self.replies.proof(result, asked.entity, shown)
+
+    def parse(self, query: str | Mapping[str, Any]) -> Json:
+        """What a question means, or what is wrong with it."""
+        found: Json = {
+            "problem": None,
+            "text": None,
+            "json": None,
+            "shape": None,
+            "steps": [],
+            "drawing": None,
+            "notes": [],
+        }
+        try:
+            read = read_query(query)
+            found |= {"text": str(read), "json": read.to_json()}
+            plan = self._bind(read)
+            found |= {"text": self._show(read), **self.replies.plan(plan)}
+        except NqeError as error:
+            text = query if isinstance(query, str) else None
+            found["problem"] = describe_problem(error, text).model_dump(exclude_none=True)
+        return found
+
+    def to_sparql(self, query: str | Mapping[str, Any]) -> Json:
+        """A question in SPARQL."""
+        return {"sparql": write_sparql(read_query(query).graph, self.graph.vocabulary)}
+
+    def score(self, asked: wire.AskedScore) -> Json:
+        """How likely a statement is."""
+        from nqe.answering.statement_scores import score
+
+        self._check_model()
+        return self.replies.score(score(self.answerer, asked.statement, asked.alternatives))
+
+    def suggest(self, asked: wire.AskedSuggestions) -> Json:
+        """Likely statements about an entity that the graph lacks."""
+        from nqe.answering.statement_scores import suggest
+
+        self._check_model()
+        found = suggest(self.answerer, asked.entity, relation=asked.relation, top=asked.top)
+        return self.replies.suggestions(found)
+
+    def complete(self, prefix: str, at: int | None) -> Json:
+        """Names that fit before the cursor."""
+        before = prefix if at is None else prefix[:at]
+        found = complete(before, self.graph.vocabulary)
+        return {"completions": [vars(one) for one in found]}
+
+    def search(self, text: str, kind: str, limit: int) -> Json:
+        """Entities or relations whose names fit a text."""
+        vocabulary = self.graph.vocabulary
+        names = vocabulary.entities if kind == "entity" else vocabulary.relations
+        one = self.replies.entity if kind == "entity" else self.replies.relation
+        hits = names.search(text, min(limit, self.settings.rows))
+        return {"names": [{**one(hit.number), "how": hit.how} for hit in hits]}
+
+    def show_entity(self, id: str) -> Json:
+        """An entity with its facts."""
+        number = self.graph.vocabulary.entities.number(id)
+        if number is None:
+            raise NotFound(f"no entity has the id '{id}'; search for its label")
+        found = collect_entity_facts(self.graph, number)
+        answer = self.answerer.make_answer(number, 1.0, known=True)
+        facts = self.replies.facts_of(found, self.settings.rows)
+        return {**self.replies.entity(number), "seen": answer.seen, **facts}
+
+    def list_relations(self, limit: int) -> Json:
+        """The relations, those of most facts first."""
+        main, attribute = self._uses
+        order = np.lexsort((np.arange(len(main)), -attribute, -main)).tolist()
+        shown = order[: min(limit, self.settings.rows)]
+        return {"relations": [self._show_relation(one) for one in shown], "count": len(order)}
+
+    @cached_property
+    def _uses(self) -> tuple[Integers, Integers]:
+        """How many facts have each relation, and how many qualifiers have it as attribute."""
+        facts, count = self.graph.facts, self.graph.relation_count
+        main = np.bincount(facts.relation, minlength=count)
+        attribute = np.bincount(facts.attribute, minlength=count)
+        return main.astype(np.int64), attribute.astype(np.int64)
+
+    def _show_relation(self, relation: int) -> Json:
+        main, attribute = self._uses
+        rows = np.flatnonzero(self.graph.facts.relation == relation)[:3].tolist()
+        return {
+            **self.replies.relation(relation),
+            "facts": int(main[relation]),
+            "qualifiers": int(attribute[relation]),
+            "examples": [self.replies.fact(self.graph.fact(row)) for row in rows],
+        }
+
+    @cached_property
+    def overview(self) -> Json:
+        """The graph at a glance, and the model."""
+        graph, facts = self.graph, self.graph.facts
+        arities, counts = np.unique(facts.qualifier_count + 2, return_counts=True)
+        degree = np.bincount(facts.subject, minlength=graph.entity_count)
+        degree = degree + np.bincount(facts.object, minlength=graph.entity_count)
+        degree = degree + np.bincount(facts.value, minlength=graph.entity_count)
+        most = np.lexsort((np.arange(len(degree)), -degree))[:12].tolist()
+        source = self.answerer.source
+        splits = source.splits if isinstance(source, Dataset) else {"facts": facts}
+        return {
+            "name": self.name,
+            "facts": len(graph),
+            "entities": graph.entity_count,
+            "relations": graph.relation_count,
+            "splits": {name: len(split) for name, split in splits.items()},
+            "with_qualifiers": int((facts.qualifier_count > 0).sum()),
+            "arities": dict(zip(arities.tolist(), counts.tolist(), strict=True)),
+            "most_connected": [
+                {**self.replies.entity(one), "count": int(degree[one])} for one in most
+            ],
+            "model": describe_model(self.answerer, self.run),
+            "examples": draw_examples(graph),
+            "writable": False,
+            "version": version.VERSION,
+        }
+
+    def _bind(self, query: Query | str | Mapping[str, Any]) -> Plan:
+        """The plan of a query; refuses what is beyond the limits."""
+        plan = bind(query, self.graph)
+        if len(plan.steps) > self.settings.steps:
+            raise TooMuch(
+                f"the question takes {len(plan.steps):,} steps; ask with at most "
+                f"{self.settings.steps:,}"
+            )
+        widest = max(len(step.inputs) for step in plan.steps)
+        if widest > self.settings.fan_in:
+            raise TooMuch(
+                f"an `and` or `or` joins {widest:,} parts; join at most {self.settings.fan_in:,}"
+            )
+        return plan
+
+    def _show(self, query: Query) -> str:
+        """A question as text, in labels where they are clear."""
+        return str(label_query(query, self.graph.vocabulary))
+
+    def _is_heavy(self, plan: Plan) -> bool:
+        """Whether a plan may look at many facts: those of relations that nothing restricts."""
+        main, _ = self._uses
+        free = (
+            step.relation
+            for step in plan.steps
+            if step.op == Op.PROJECTION and all(slot is None for slot in step.slots)
+        )
+        return sum(int(main[relation]) for relation in free) > self.settings.heavy_facts
+
+    def _check_model(self) -> None:
+        if not self.answerer.has_model:
+            raise NqeError("a graph alone predicts nothing; serve a RUN")

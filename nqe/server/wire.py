@@ -1,0 +1,384 @@
+"""Wire types: what the server takes and gives, from which OpenAPI is made.
+
+A reply is built from the answering package's own types by `nqe.server.replies`; tests hold both
+together.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from nqe.server.problems import Problem
+
+QUERY_EXAMPLE = "?x: borders(?x, France) and not official_language(?x, German)"
+JSON_EXAMPLE = {
+    "target": "x",
+    "formula": {"relation": "borders", "subject": {"variable": "x"}, "object": "France"},
+}
+STATEMENT_EXAMPLE = "borders(France, Spain)"
+
+Query = Annotated[
+    str | dict[str, Any],
+    Field(
+        description="A question: text, or the JSON form of a query.",
+        examples=[QUERY_EXAMPLE, JSON_EXAMPLE],
+    ),
+]
+Mode = Literal["hybrid", "embedding", "exact"]
+
+
+class WireModel(BaseModel):
+    """What all wire types have in common: unknown fields are errors."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Asked(WireModel):
+    """One question, and how to answer it."""
+
+    query: Query
+    mode: Mode | None = Field(
+        None, description="By default hybrid with a model, and exact without one."
+    )
+    top: int | None = Field(None, ge=1, description="At most this many answers.")
+    threshold: float | None = Field(
+        None, ge=0, le=1, description="Only answers with at least this probability."
+    )
+    among: Query | None = Field(
+        None, description="Only entities among the exact answers of this question."
+    )
+    predicted_only: bool = Field(False, description="Only answers that no fact states.")
+    stated_only: bool = Field(False, description="Only answers that facts state.")
+    steps: int | None = Field(
+        None, ge=0, le=100, description="Also show each step, with this many entities."
+    )
+
+
+class AskedMany(WireModel):
+    """Several questions, which are answered together."""
+
+    requests: tuple[Asked, ...] = Field(min_length=1)
+
+
+class AskedWhy(WireModel):
+    """A question, and the answer to explain."""
+
+    query: Query
+    entity: str | None = Field(
+        None, description="The id or label of an answer; by default the best one."
+    )
+
+
+class AskedText(WireModel):
+    """The text of a question, which may still be wrong."""
+
+    query: Query
+
+
+class AskedScore(WireModel):
+    """A statement to score."""
+
+    statement: str = Field(
+        description="One atom without variables.", examples=[STATEMENT_EXAMPLE]
+    )
+    alternatives: int = Field(3, ge=0, le=20, description="Others for each slot.")
+
+
+class AskedSuggestions(WireModel):
+    """The entity to suggest statements about."""
+
+    entity: str = Field(description="An id or a label.", examples=["France"])
+    relation: str | None = Field(None, description="Only statements with this relation.")
+    top: int = Field(10, ge=1, le=100, description="How many statements.")
+
+
+class Named(WireModel):
+    """An entity or a relation with its names."""
+
+    id: str
+    label: str | None
+    description: str | None
+
+
+class FoundAnswer(Named):
+    """An answer."""
+
+    probability: float | None = Field(
+        description="Calibrated; 1 if facts make it certain. None in the mode embedding."
+    )
+    score: float | None = Field(None, description="In the mode embedding, the softmax score.")
+    source: Literal["stated", "predicted"]
+    seen: bool = Field(description="Whether the model was trained with the entity.")
+    elsewhere: bool = Field(
+        description="Whether it is predicted though no fact has it in the asked slot."
+    )
+
+
+class FoundStep(WireModel):
+    """One step of the plan, with the likeliest members of its set."""
+
+    step: int
+    variable: str
+    operator: Literal["P", "And", "Or", "Not", "Any"]
+    inputs: tuple[int, ...] = Field(description="The steps whose sets it uses.")
+    says: str
+    count: int = Field(
+        description="How many members; in the mode hybrid, those with a probability above 0.5."
+    )
+    entities: tuple[FoundAnswer, ...]
+
+
+class FoundAnswers(WireModel):
+    """The answers of one question, the likeliest first."""
+
+    query: str = Field(description="The question as text, with names as they were read.")
+    mode: Mode
+    answers: tuple[FoundAnswer, ...]
+    stated_count: int = Field(description="How many answers facts state, listed or not.")
+    likely_count: int | None = Field(
+        description="How many predictions are above 0.5 (or the threshold), listed or not."
+    )
+    unless: tuple[str, ...] = Field(
+        description="What missing facts may say against stated answers below 1."
+    )
+    unseen: tuple[str, ...] = Field(
+        description="Names of the query that the model was not trained with."
+    )
+    notes: tuple[str, ...] = Field(description="How names were read; what can have no effect.")
+    steps: tuple[FoundStep, ...]
+    milliseconds: float = Field(description="How long it took, waiting included.")
+
+
+class FoundMany(WireModel):
+    """The answers of several questions, in their order; a problem for each that has none."""
+
+    replies: tuple[FoundAnswers | Problem, ...]
+
+
+class FoundFact(WireModel):
+    """A fact in ids and in labels."""
+
+    subject: Named
+    relation: Named
+    object: Named
+    qualifiers: tuple[tuple[Named, Named], ...]
+
+
+class FoundReason(Named):
+    """Why an entity is in the set of a step: a fact, a prediction, or the reasons of its parts."""
+
+    kind: Literal["fact", "prediction", "and", "or", "not", "any"]
+    variable: str
+    probability: float = Field(description="Of the whole, with everything below it.")
+    own: float = Field(description="Of this atom alone; 1 if it is stated.")
+    says: str = Field(description="The atom with names in it, or what a negation did not find.")
+    ways: int = Field(description="How many ways lead here; the likeliest is shown.")
+    alone: float = Field(description="The probability of the likeliest way alone.")
+    fact: FoundFact | None
+    because: tuple[FoundReason, ...]
+
+
+class FoundRemoved(WireModel):
+    """What a negation took away."""
+
+    says: str
+    entities: tuple[FoundAnswer, ...]
+
+
+class FoundExplanation(WireModel):
+    """Why an entity has its rank."""
+
+    query: str
+    answer: FoundAnswer
+    rank: int
+    reason: FoundReason
+    weakest: str | None = Field(description="The part that lowers the probability most.")
+    steps: tuple[FoundStep, ...]
+    removed: tuple[FoundRemoved, ...]
+    unseen: tuple[str, ...]
+    notes: tuple[str, ...]
+    text: str = Field(description="The whole explanation as text.")
+
+
+class PlanNode(WireModel):
+    """A node of the drawn plan, with its centre."""
+
+    id: str
+    kind: Literal["anchor", "p", "and", "or", "not", "any", "target"]
+    text: str
+    step: int | None = Field(description="The step that it stands for.")
+    x: float
+    y: float
+    width: float
+
+
+class PlanEdge(WireModel):
+    """An arrow of the drawn plan; its text names the slot."""
+
+    source: str
+    target: str
+    text: str
+
+
+class PlanDrawing(WireModel):
+    """The plan as a drawing, from the anchors on the left to the target on the right."""
+
+    nodes: tuple[PlanNode, ...]
+    edges: tuple[PlanEdge, ...]
+
+
+class FoundParse(WireModel):
+    """What the text of a question means, or what is wrong with it."""
+
+    problem: Problem | None
+    text: str | None = Field(description="The question in its usual form.")
+    json_: dict[str, Any] | None = Field(
+        alias="json", description="The question in its JSON form, for builders."
+    )
+    shape: str | None = Field(description="One of the 16 shapes, or the shape as a tree.")
+    steps: tuple[FoundStep, ...]
+    drawing: PlanDrawing | None
+    notes: tuple[str, ...]
+
+
+class FoundSparql(WireModel):
+    """The question in SPARQL."""
+
+    sparql: str
+
+
+class FoundSlot(WireModel):
+    """One slot of a scored statement."""
+
+    slot: str
+    answer: FoundAnswer
+    rank: int
+    alternatives: tuple[FoundAnswer, ...]
+
+
+class FoundScore(WireModel):
+    """How likely a statement is by the model alone."""
+
+    statement: str
+    stated: bool
+    probability: float
+    slots: tuple[FoundSlot, ...]
+    unseen: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+class FoundSuggestion(WireModel):
+    """A likely statement that the graph lacks."""
+
+    subject: Named
+    relation: Named
+    object: Named
+    probability: float
+    statement: str
+
+
+class FoundSuggestions(WireModel):
+    """Likely statements, the likeliest first."""
+
+    suggestions: tuple[FoundSuggestion, ...]
+
+
+class FoundCompletion(WireModel):
+    """A text that can replace what is typed of a name."""
+
+    text: str
+    replaces: int = Field(description="How many characters before the cursor it replaces.")
+    name: str
+    description: str
+
+
+class FoundCompletions(WireModel):
+    """Names that fit at the cursor."""
+
+    completions: tuple[FoundCompletion, ...]
+
+
+class FoundName(Named):
+    """A name that was searched for."""
+
+    how: str = Field(description="What matched: an id, a label, a prefix, a part, a spelling.")
+
+
+class FoundNames(WireModel):
+    """Names, those that fit best first."""
+
+    names: tuple[FoundName, ...]
+
+
+class FoundEntity(Named):
+    """An entity with its facts."""
+
+    aliases: tuple[str, ...]
+    seen: bool
+    fact_count: int
+    as_subject: tuple[FoundFact, ...]
+    as_object: tuple[FoundFact, ...]
+    as_value: tuple[FoundFact, ...]
+
+
+class FoundRelation(Named):
+    """A relation, and how it is used."""
+
+    facts: int = Field(description="How many facts have it as their relation.")
+    qualifiers: int = Field(description="How many qualifiers have it as their attribute.")
+    examples: tuple[FoundFact, ...]
+
+
+class FoundRelations(WireModel):
+    """The relations, those of most facts first."""
+
+    relations: tuple[FoundRelation, ...]
+    count: int = Field(description="How many there are, listed or not.")
+
+
+class Frequency(Named):
+    """How often a name is used."""
+
+    count: int
+
+
+class FoundModel(WireModel):
+    """What is known about the model."""
+
+    kind: str
+    parameters: int
+    trained_on: str | None
+    calibrated: bool
+    settings: dict[str, Any]
+    card: str | None = Field(description="The model's card, in Markdown.")
+    curve: tuple[dict[str, Any], ...] = Field(description="Validations during training.")
+    reliability: dict[str, Any] | None = Field(
+        description="How often predictions of a probability are right."
+    )
+
+
+class FoundGraph(WireModel):
+    """The graph at a glance, and the model."""
+
+    name: str
+    facts: int
+    entities: int
+    relations: int
+    splits: dict[str, int]
+    with_qualifiers: int
+    arities: dict[int, int] = Field(description="How many facts have how many entities.")
+    most_connected: tuple[Frequency, ...]
+    model: FoundModel | None
+    examples: tuple[str, ...] = Field(description="Questions to begin with.")
+    writable: bool
+    version: str
+
+
+class Health(WireModel):
+    """Whether the server lives, or is ready."""
+
+    status: Literal["ok", "ready", "starting", "stopping"]
+    detail: str | None = None
+    progress: float | None = Field(None, description="How far the start is, from 0 to 1.")
