@@ -252,9 +252,7 @@ class _Views:
             for rank, (entity, probability) in enumerate(self._select(row), 1)
         )
         says = self._describe(number)
-        return StepView(
-            number + 1, step.variable, step.op.word, says, step.inputs, candidates
-        )
+        return StepView(number + 1, step.variable, step.op.word, says, step.inputs, candidates)
 
     def find_removed(self) -> Iterator[Removed]:
         """Find, for each negation in a conjunction, the likeliest entities that it removed."""

@@ -74,4 +74,3 @@ def _after(token: str, before: str) -> str:
     if token == ";" or (token == "," and before == "value"):
         return "attribute"
     return "value" if token == ":" else before
-

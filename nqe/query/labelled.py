@@ -29,9 +29,7 @@ def _label(atom: Atom, vocabulary: Vocabulary) -> Atom:
     terms = [one if isinstance(one, Variable) else _name(entities, one) for one in atom.terms]
     names = [_name(relations, one) for one in (atom.relation, *atom.attributes)]
     pairs = tuple(zip(names[1:], terms[2:], strict=True))
-    return replace(
-        atom, relation=names[0], subject=terms[0], object=terms[1], qualifiers=pairs
-    )
+    return replace(atom, relation=names[0], subject=terms[0], object=terms[1], qualifiers=pairs)
 
 
 def _name(names: Names, text: str) -> str:

@@ -365,9 +365,7 @@ def _add_names(app: FastAPI, state: State) -> None:
         responses=WRONG,
     )
     async def complete(
-        prefix: Annotated[
-            str, Query(description="The text of a question.", examples=["?x: bord"])
-        ],
+        prefix: Annotated[str, Query(description="The text of a question.", examples=["?x: bord"])],
         at: Annotated[
             int | None, Query(ge=0, description="Where the cursor is; by default at the end.")
         ] = None,

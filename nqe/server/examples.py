@@ -46,20 +46,27 @@ def _list_formulas(graph: Graph) -> Iterator[tuple[str, Formula]]:
             yield "value", Atom(fact.relation, fact.subject, fact.object, ((attribute, _X),))
             yield "with value", Atom(fact.relation, _X, fact.object, fact.qualifiers[:1])
         for other in _list_others(graph, fact.subject, fact):
-            yield "chain", And(
-                (Atom(other.relation, _Y, other.object), Atom(fact.relation, _Y, _X))
+            yield (
+                "chain",
+                And((Atom(other.relation, _Y, other.object), Atom(fact.relation, _Y, _X))),
             )
-            yield "both", And(
-                (
-                    Atom(fact.relation, _X, fact.object),
-                    Atom(other.relation, _X, other.object),
-                )
+            yield (
+                "both",
+                And(
+                    (
+                        Atom(fact.relation, _X, fact.object),
+                        Atom(other.relation, _X, other.object),
+                    )
+                ),
             )
-            yield "but not", And(
-                (
-                    Atom(fact.relation, _X, fact.object),
-                    Not(Atom(other.relation, _X, other.object)),
-                )
+            yield (
+                "but not",
+                And(
+                    (
+                        Atom(fact.relation, _X, fact.object),
+                        Not(Atom(other.relation, _X, other.object)),
+                    )
+                ),
             )
 
 

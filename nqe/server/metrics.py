@@ -25,7 +25,10 @@ class Metrics:
     def __init__(self, count_waiting: Callable[[], float]) -> None:
         self._registry = CollectorRegistry()
         self._requests = Counter(
-            "nqe_requests", "Requests by route and status.", ("route", "status"), registry=self._registry
+            "nqe_requests",
+            "Requests by route and status.",
+            ("route", "status"),
+            registry=self._registry,
         )
         self._seconds = Histogram(
             "nqe_request_seconds",
@@ -40,7 +43,9 @@ class Metrics:
             buckets=SIZES,
             registry=self._registry,
         )
-        waiting = Gauge("nqe_waiting_questions", "Questions that wait or run.", registry=self._registry)
+        waiting = Gauge(
+            "nqe_waiting_questions", "Questions that wait or run.", registry=self._registry
+        )
         waiting.set_function(count_waiting)
 
     def count_request(self, route: str, status: int, seconds: float) -> None:

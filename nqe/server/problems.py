@@ -31,10 +31,10 @@ class Problem(BaseModel):
     title: str = Field(description="The kind of problem in words.")
     status: int = Field(description="The status of the reply.")
     detail: str = Field(description="What went wrong here, and what to do next.")
-    line: int | None = Field(None, description="Where in a query's text, from 1.")
-    column: int | None = Field(None, description="Where in that line, from 1.")
-    length: int | None = Field(None, description="How many characters are meant there.")
-    names: list[str] | None = Field(None, description="Names that may have been meant.")
+    line: int | None = Field(default=None, description="Where in a query's text, from 1.")
+    column: int | None = Field(default=None, description="Where in that line, from 1.")
+    length: int | None = Field(default=None, description="How many characters are meant there.")
+    names: list[str] | None = Field(default=None, description="Names that may have been meant.")
 
 
 class ServerError(NqeError):

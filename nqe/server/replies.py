@@ -92,9 +92,7 @@ class Replies:
         return {
             "aliases": list(found.aliases),
             "fact_count": len(counted),
-            **{
-                name: [self.fact(one.ids) for one in facts[:most]] for name, facts in lists.items()
-            },
+            **{name: [self.fact(one.ids) for one in facts[:most]] for name, facts in lists.items()},
         }
 
     def explanation(self, found: Explanation, shown: str) -> Json:
@@ -181,9 +179,7 @@ class Replies:
                     "relation": self._by_id(self.relations, one.relation),
                     "object": self.entity(one.object.entity),
                     "probability": one.probability,
-                    "statement": render_atom(
-                        Atom(one.relation, one.subject.id, one.object.id)
-                    ),
+                    "statement": render_atom(Atom(one.relation, one.subject.id, one.object.id)),
                 }
                 for one in found
             ]
@@ -290,4 +286,3 @@ def _measure(probability: float, known: bool) -> Json:
         "seen": True,
         "elsewhere": False,
     }
-

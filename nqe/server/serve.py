@@ -7,8 +7,7 @@ import json
 import os
 import socket
 import sys
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +40,7 @@ class Serving:
     facts: str = "all"
     device: str = "auto"
     demo: bool = False
-    settings: ServingSettings = ServingSettings()
+    settings: ServingSettings = field(default_factory=ServingSettings)
 
     def load(self, state: State) -> Service:
         """Open the graph or the run; for the demo, train its model first if there is none."""
@@ -49,8 +48,6 @@ class Serving:
         if self.demo:
             place = str(train_demo(Path(self.place), _Teller(state)))
         answerer = open_answerer(place, graph=self.graph, facts=self.facts, device=self.device)
-        if answerer.has_model:
-            answerer.neural  # noqa: B018
         run = Path(place) if is_run(Path(place)) else None
         name = NAME if self.demo else Path(place).name
         return Service(answerer, name, self.settings, run=run)
@@ -66,7 +63,9 @@ class _Teller:
         self.state.starting = wire.Health(status="starting", detail=detail, progress=progress)
 
 
-def serve(serving: Serving, host: str, port: int, *, workers: int = 1, insecure: bool = False) -> None:
+def serve(
+    serving: Serving, host: str, port: int, *, workers: int = 1, insecure: bool = False
+) -> None:
     """Serve until SIGINT or SIGTERM; what runs is finished then."""
     token = read_token()
     _check_open(host, token, insecure)
@@ -146,6 +145,3 @@ def _check_free(host: str, port: int) -> None:
             raise NqeError(
                 f"{host}:{port}: cannot be used ({reason}); choose another --port or --host"
             ) from None
-
-
-Load = Callable[[State], Service]

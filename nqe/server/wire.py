@@ -40,19 +40,19 @@ class Asked(WireModel):
 
     query: Query
     mode: Mode | None = Field(
-        None, description="By default hybrid with a model, and exact without one."
+        default=None, description="By default hybrid with a model, and exact without one."
     )
-    top: int | None = Field(None, ge=1, description="At most this many answers.")
+    top: int | None = Field(default=None, ge=1, description="At most this many answers.")
     threshold: float | None = Field(
-        None, ge=0, le=1, description="Only answers with at least this probability."
+        default=None, ge=0, le=1, description="Only answers with at least this probability."
     )
     among: Query | None = Field(
-        None, description="Only entities among the exact answers of this question."
+        default=None, description="Only entities among the exact answers of this question."
     )
-    predicted_only: bool = Field(False, description="Only answers that no fact states.")
-    stated_only: bool = Field(False, description="Only answers that facts state.")
+    predicted_only: bool = Field(default=False, description="Only answers that no fact states.")
+    stated_only: bool = Field(default=False, description="Only answers that facts state.")
     steps: int | None = Field(
-        None, ge=0, le=100, description="Also show each step, with this many entities."
+        default=None, ge=0, le=100, description="Also show each step, with this many entities."
     )
 
 
@@ -67,7 +67,7 @@ class AskedWhy(WireModel):
 
     query: Query
     entity: str | None = Field(
-        None, description="The id or label of an answer; by default the best one."
+        default=None, description="The id or label of an answer; by default the best one."
     )
 
 
@@ -80,18 +80,16 @@ class AskedText(WireModel):
 class AskedScore(WireModel):
     """A statement to score."""
 
-    statement: str = Field(
-        description="One atom without variables.", examples=[STATEMENT_EXAMPLE]
-    )
-    alternatives: int = Field(3, ge=0, le=20, description="Others for each slot.")
+    statement: str = Field(description="One atom without variables.", examples=[STATEMENT_EXAMPLE])
+    alternatives: int = Field(default=3, ge=0, le=20, description="Others for each slot.")
 
 
 class AskedSuggestions(WireModel):
     """The entity to suggest statements about."""
 
     entity: str = Field(description="An id or a label.", examples=["France"])
-    relation: str | None = Field(None, description="Only statements with this relation.")
-    top: int = Field(10, ge=1, le=100, description="How many statements.")
+    relation: str | None = Field(default=None, description="Only statements with this relation.")
+    top: int = Field(default=10, ge=1, le=100, description="How many statements.")
 
 
 class Named(WireModel):
@@ -108,7 +106,9 @@ class FoundAnswer(Named):
     probability: float | None = Field(
         description="Calibrated; 1 if facts make it certain. None in the mode embedding."
     )
-    score: float | None = Field(None, description="In the mode embedding, the softmax score.")
+    score: float | None = Field(
+        default=None, description="In the mode embedding, the softmax score."
+    )
     source: Literal["stated", "predicted"]
     seen: bool = Field(description="Whether the model was trained with the entity.")
     elsewhere: bool = Field(
@@ -381,4 +381,4 @@ class Health(WireModel):
 
     status: Literal["ok", "ready", "starting", "stopping"]
     detail: str | None = None
-    progress: float | None = Field(None, description="How far the start is, from 0 to 1.")
+    progress: float | None = Field(default=None, description="How far the start is, from 0 to 1.")

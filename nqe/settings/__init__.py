@@ -1,4 +1,4 @@
-"""Settings of sampling, models, training and serving: frozen, and the only place of their defaults."""
+"""Settings of sampling, models, training and serving: frozen, and the only home of defaults."""
 
 from nqe.settings.model import HETEROGENEITIES, ModelSettings
 from nqe.settings.run import (
