@@ -24,6 +24,7 @@ from nqe.server.middleware import BodyLimit, RequestLog, SecurityHeaders, TokenC
 from nqe.server.page import add_page
 from nqe.server.problems import (
     MEDIA_TYPE,
+    Malformed,
     NotFound,
     NotReady,
     Problem,
@@ -44,7 +45,7 @@ Answers are stated by facts or predicted by a model, each with its probability. 
 such as `?x: borders(?x, France)`, or the JSON form of a query. Errors are problem documents
 (RFC 9457) that say where a question is wrong.
 """
-_PROBLEM = {"model": Problem, "content": {MEDIA_TYPE: {}}}
+_PROBLEM = {"content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}}
 WRONG: dict[int | str, dict[str, Any]] = {
     400: {**_PROBLEM, "description": "The question is wrong."},
     401: {**_PROBLEM, "description": "The token is missing or wrong."},
@@ -181,9 +182,9 @@ def _add_errors(app: FastAPI) -> None:
     @app.exception_handler(RequestValidationError)
     async def tell_malformed(_: Request, error: RequestValidationError) -> Response:
         first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"][1:])
-        where = f"{first['loc'][0]} {place}".strip() if first["loc"] else "the request"
-        return to_response(describe_problem(TooMuch(f"{where}: {first['msg']}")))
+        place = ".".join(str(part) for part in first["loc"][1:] if part not in wire.TAGS)
+        where = " ".join(filter(None, ("the", str(first["loc"][0]), place)))
+        return to_response(describe_problem(Malformed(f"{where}: {first['msg']}")))
 
     @app.exception_handler(HTTPException)
     async def tell_other(_: Request, error: HTTPException) -> Response:
@@ -233,7 +234,7 @@ def _add_questions(app: FastAPI, state: State) -> None:
     async def answer(
         request: Request,
         asked: Annotated[
-            wire.AskedMany | wire.Asked,
+            wire.AskedAny,
             Body(
                 openapi_examples={
                     "one": {"value": {"query": wire.QUERY_EXAMPLE, "top": 5}},

@@ -74,6 +74,12 @@ class TooMuch(ServerError):
     status, kind, title = 422, "beyond-a-limit", "More than the server takes"
 
 
+class Malformed(ServerError):
+    """A request is not of the form that its route takes."""
+
+    status, kind, title = 422, "malformed", "The request is malformed"
+
+
 class TooLarge(TooMuch):
     """The body of a request has too many bytes."""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
 
 from nqe.server.problems import Problem
 
@@ -60,6 +60,19 @@ class AskedMany(WireModel):
     """Several questions, which are answered together."""
 
     requests: tuple[Asked, ...] = Field(min_length=1)
+
+
+TAGS = ("one", "many")
+
+
+def _count_asked(data: Any) -> str:
+    has_many = "requests" in data if isinstance(data, dict) else isinstance(data, AskedMany)
+    return TAGS[has_many]
+
+
+AskedAny = Annotated[
+    Annotated[Asked, Tag("one")] | Annotated[AskedMany, Tag("many")], Discriminator(_count_asked)
+]
 
 
 class AskedWhy(WireModel):
