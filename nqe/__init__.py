@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     )
     from nqe.readers import read
     from nqe.sampling import sample
+    from nqe.server.client import AsyncClient, Client
     from nqe.settings import ModelSettings, RunSettings, SamplingSettings, TrainSettings
     from nqe.writers import write
 
@@ -56,7 +57,9 @@ __version__ = version.VERSION
 _HOMES = {
     "And": "nqe.query",
     "Answerer": "nqe.answering",
+    "AsyncClient": "nqe.server.client",
     "Atom": "nqe.query",
+    "Client": "nqe.server.client",
     "Dataset": "nqe.graph",
     "EmbeddingRunner": "nqe.model",
     "EntitySet": "nqe.graph",
@@ -108,7 +111,9 @@ __all__ = [
     "SHAPES",
     "And",
     "Answerer",
+    "AsyncClient",
     "Atom",
+    "Client",
     "Dataset",
     "EmbeddingRunner",
     "EntitySet",

@@ -24,6 +24,7 @@ TOP_MODULES = (
     "lazy_names",
     "text_format",
     "shown_text",
+    "notebook",
 )
 ORDER = (
     "settings",

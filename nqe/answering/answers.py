@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from nqe.answering.request import EMBEDDING, HYBRID
+from nqe.notebook import render_table, to_frame
 from nqe.query.plan import Op, Plan
 from nqe.query.result import Result
 from nqe.query.step_text import describe_part, step_to_json
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 LIKELY = 0.5
 """Above this probability, an entity counts as a member of a fuzzy set."""
@@ -137,6 +141,22 @@ class Answers:
     def warnings(self) -> tuple[str, ...]:
         """Notes about the query: how names were read, and what can have no effect or no answer."""
         return (*self.result.warnings, *self.among_warnings)
+
+    def to_pandas(self) -> DataFrame:
+        """Return the answers as a data frame; raises NqeError if pandas is not installed."""
+        return to_frame(*self._table())
+
+    def _repr_html_(self) -> str:
+        """How a notebook shows the answers."""
+        return render_table(*self._table(), caption=self._text)
+
+    def _table(self) -> tuple[Sequence[str], list[tuple[Any, ...]]]:
+        columns = ("id", "label", self.measure, "source")
+        return columns, [(one.id, one.label, one.probability, one.source) for one in self]
+
+    @property
+    def _text(self) -> str:
+        return str(self.plan.query(self.result.graph.vocabulary))
 
     def to_json(self, *, proofs: bool = False) -> dict[str, Any]:
         """Return the answers as JSON data, optionally with a proof of each exact answer."""

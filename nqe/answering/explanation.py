@@ -19,6 +19,7 @@ from nqe.errors import NqeError
 from nqe.graph.entity_set import EntitySet
 from nqe.graph.graph import Graph
 from nqe.graph.vocabulary import Names
+from nqe.notebook import render_text
 from nqe.query.binder import Question
 from nqe.query.exact import execute
 from nqe.query.plan import Op, Plan
@@ -26,6 +27,7 @@ from nqe.query.readings import describe_reading
 from nqe.query.reason import Reason, Support, show_probability
 from nqe.query.result import Result
 from nqe.query.step_text import describe_part, describe_step
+from nqe.query.svg import draw_svg
 from nqe.shown_text import escape_markdown, join_visible, to_code_span
 
 if TYPE_CHECKING:
@@ -87,6 +89,7 @@ class Explanation:
     reason: Reason
     steps: tuple[StepView, ...]
     removed: tuple[Removed, ...]
+    plan: Plan
     unseen: tuple[str, ...]
     """Names of the query and of the entity that the model was not trained with."""
     warnings: tuple[str, ...] = ()
@@ -122,6 +125,15 @@ class Explanation:
         ]
         why = ["```", *self._why(), "```"]
         return join_visible([to_code_span(self.query), "", *head, *rows, "", *why, ""])
+
+    def _repr_html_(self) -> str:
+        """How a notebook shows the explanation: the plan, and why."""
+        notes = {
+            view.step - 1: [f"{one.name} {one.probability:.2f}" for one in view.candidates[:3]]
+            for view in self.steps
+        }
+        picture = draw_svg(self.plan, self.reason.graph.vocabulary, notes)
+        return picture + render_text(join_visible(self._why()))
 
     def to_json(self) -> dict[str, Any]:
         """Return the explanation as JSON data; entities are given by id."""
@@ -216,6 +228,7 @@ def explain(
         known=number in result.sets[-1],
         reason=ReasonSearch(result, run).find(number),
         steps=tuple(views.view(n) for n, step in enumerate(plan.steps) if step.op in SHOWN),
+        plan=plan,
         removed=tuple(removed for removed in views.find_removed() if removed.entities),
         unseen=_find_unseen(answerer, plan, number),
         warnings=(*result.warnings, *reading),

@@ -27,7 +27,6 @@ from nqe.server.problems import (
     Malformed,
     NotFound,
     NotReady,
-    Problem,
     ServerError,
     TooMuch,
     describe_problem,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import JSONResponse
 
 from nqe.errors import (
@@ -17,24 +16,10 @@ from nqe.errors import (
     TooManyBindings,
     UnknownName,
 )
+from nqe.server.wire import Problem
 
 MEDIA_TYPE = "application/problem+json"
 RETRY_SECONDS = 1
-
-
-class Problem(BaseModel):
-    """What went wrong, and what to do next."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    type: str = Field(description="Names the kind of problem, for programs.")
-    title: str = Field(description="The kind of problem in words.")
-    status: int = Field(description="The status of the reply.")
-    detail: str = Field(description="What went wrong here, and what to do next.")
-    line: int | None = Field(default=None, description="Where in a query's text, from 1.")
-    column: int | None = Field(default=None, description="Where in that line, from 1.")
-    length: int | None = Field(default=None, description="How many characters are meant there.")
-    names: list[str] | None = Field(default=None, description="Names that may have been meant.")
 
 
 class ServerError(NqeError):

@@ -6,11 +6,15 @@ together.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
 
-from nqe.server.problems import Problem
+from nqe.notebook import render_table, render_text, to_frame
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 QUERY_EXAMPLE = "?x: borders(?x, France) and not official_language(?x, German)"
 JSON_EXAMPLE = {
@@ -33,6 +37,19 @@ class WireModel(BaseModel):
     """What all wire types have in common: unknown fields are errors."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Problem(WireModel):
+    """What went wrong, and what to do next."""
+
+    type: str = Field(description="Names the kind of problem, for programs.")
+    title: str = Field(description="The kind of problem in words.")
+    status: int = Field(description="The status of the reply.")
+    detail: str = Field(description="What went wrong here, and what to do next.")
+    line: int | None = Field(default=None, description="Where in a query's text, from 1.")
+    column: int | None = Field(default=None, description="Where in that line, from 1.")
+    length: int | None = Field(default=None, description="How many characters are meant there.")
+    names: list[str] | None = Field(default=None, description="Names that may have been meant.")
 
 
 class Asked(WireModel):
@@ -163,6 +180,30 @@ class FoundAnswers(WireModel):
     steps: tuple[FoundStep, ...]
     milliseconds: float = Field(description="How long it took, waiting included.")
 
+    def __len__(self) -> int:
+        return len(self.answers)
+
+    def __getitem__(self, place: int) -> FoundAnswer:
+        return self.answers[place]
+
+    @property
+    def ids(self) -> list[str]:
+        """The ids of the answers."""
+        return [one.id for one in self.answers]
+
+    def to_pandas(self) -> DataFrame:
+        """Return the answers as a data frame; raises NqeError if pandas is not installed."""
+        return to_frame(*self._table())
+
+    def _repr_html_(self) -> str:
+        """How a notebook shows the answers."""
+        return render_table(*self._table(), caption=self.query)
+
+    def _table(self) -> tuple[Sequence[str], list[tuple[Any, ...]]]:
+        measure = "score" if self.mode == "embedding" else "probability"
+        rows = [(one.id, one.label, getattr(one, measure), one.source) for one in self.answers]
+        return ("id", "label", measure, "source"), rows
+
 
 class FoundMany(WireModel):
     """The answers of several questions, in their order; a problem for each that has none."""
@@ -213,6 +254,13 @@ class FoundExplanation(WireModel):
     unseen: tuple[str, ...]
     notes: tuple[str, ...]
     text: str = Field(description="The whole explanation as text.")
+
+    def __str__(self) -> str:
+        return self.text
+
+    def _repr_html_(self) -> str:
+        """How a notebook shows the explanation."""
+        return render_text(self.text)
 
 
 class PlanNode(WireModel):

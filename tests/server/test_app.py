@@ -16,7 +16,7 @@ from served import serve_answerer
 
 from nqe.answering import Answerer, Request
 from nqe.server import wire
-from nqe.server.problems import Problem
+from nqe.server.wire import Problem
 from nqe.settings import ServingSettings
 
 DATASET = countries()
@@ -206,6 +206,12 @@ def test_completion_knows_what_fits_at_the_cursor(client: httpx.Client) -> None:
     assert within[0]["text"] == "borders"
 
 
+def join(word: str, count: int) -> str:
+    """A question of many parts."""
+    ids = DATASET.vocabulary.entities.ids
+    return f"?x: {f' {word} '.join(f'borders(?x, {ids[n % 4]})' for n in range(count))}"
+
+
 LIMITS = ServingSettings(body=2_000, queries=3, steps=4, fan_in=3, top=5)
 
 
@@ -214,8 +220,8 @@ LIMITS = ServingSettings(body=2_000, queries=3, steps=4, fan_in=3, top=5)
     [
         ({"query": NEIGHBOURS, "top": 6}, 422, "at most 5"),
         ({"requests": [{"query": NEIGHBOURS}] * 4}, 422, "at most 3 at once"),
-        ({"query": "?x: " + " and ".join([f"borders(?x, {n})" for n in DATASET.vocabulary.entities.ids[:4]])}, 422, "at most 4"),
-        ({"query": "?x: " + " or ".join([f"borders(?x, {n})" for n in DATASET.vocabulary.entities.ids[:3]] * 60)}, 413, "2,000 bytes"),
+        ({"query": join("and", 4)}, 422, "at most 4"),
+        ({"query": join("or", 100)}, 413, "2,000 bytes"),
         ({"query": NEIGHBOURS, "top": 0}, 422, "greater than or equal to 1"),
         ({"query": NEIGHBOURS, "colour": "red"}, 422, "colour"),
         ({"query": 7}, 422, "body"),
@@ -238,7 +244,7 @@ def test_a_body_without_a_length_is_limited_as_well(answerer: Answerer) -> None:
 
 
 def test_a_token_is_needed_for_everything_but_health_and_the_page(answerer: Answerer) -> None:
-    with serve_answerer(answerer, token="secret") as client:  # noqa: S106
+    with serve_answerer(answerer, token="secret") as client:
         reply = client.get("/v1/graph")
         assert refused(reply).status == 401
         assert reply.headers["www-authenticate"] == "Bearer"
