@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipaddress
 import json
 import os
+import signal
 import socket
 import sys
 from dataclasses import asdict, dataclass, field
@@ -73,6 +74,9 @@ def serve(
         _check_place(serving)
     _check_free(host, port)
     os.environ[PLAN] = json.dumps(asdict(serving))
+    for number in (signal.SIGINT, signal.SIGTERM):
+        # Uvicorn raises a signal again when it has finished what runs; then all is done.
+        signal.signal(number, lambda *_: None)
     uvicorn.run(
         "nqe.server.serve:create_from_environment",
         factory=True,
