@@ -87,7 +87,7 @@ def _list_data_sets() -> None:
         (
             name,
             one.facts,
-            one.megabytes,
+            f"{one.megabytes:.1f}" if one.megabytes else None,
             one.licence,
             "known" if one.is_verified else "recorded",
             "yes" if CachePlace.of(name).is_filled else "",

@@ -30,6 +30,7 @@ class DataSet:
     megabytes: float | None
     """What is downloaded, about; None if that is not known."""
     licence: str
+    """Of the set; if it states none, that of the graph in brackets, which it was taken from."""
     origin: str
     base: str
     """The address that the names of files are put after."""
@@ -55,8 +56,8 @@ _CODEX = f"{_GITHUB}/tsafavi/codex/e805ea2f512d7f0f8e44f213bc4db51dac0de118/data
 _SPLITS = (DataFile("train.txt"), DataFile("valid.txt"), DataFile("test.txt"))
 _WD50K_ORIGIN = "Galkin et al., EMNLP 2020, from Wikidata; repository migalkin/StarE"
 _CODEX_ORIGIN = "Safavi and Koutra, EMNLP 2020, from Wikidata; repository tsafavi/codex"
-_OF_FREEBASE = "CC BY 2.5 (content of Freebase)"
-_OF_WIKIDATA = "CC0 (content of Wikidata)"
+_OF_FREEBASE = "CC BY 2.5 (Freebase)"
+_OF_WIKIDATA = "CC0 (Wikidata)"
 
 DATA_SETS = {
     "wd50k": DataSet(

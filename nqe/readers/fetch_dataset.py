@@ -21,7 +21,7 @@ from nqe.progress import Progress
 from nqe.readers.archives import unpack_file
 from nqe.readers.data_sets import DATA_SETS, DataFile, DataSet
 from nqe.readers.downloads import PARTIAL, Download, DownloadError, check_address, download
-from nqe.readers.read_dataset import read
+from nqe.readers.read_dataset import read, read_labels
 from nqe.text_format import LABELS_FILE
 
 FOLDER = "data"
@@ -276,6 +276,7 @@ def _copy_labels(folder: Path, place: CachePlace) -> bool:
         return False
     if target.is_file() and compute_sha256(source) == compute_sha256(target):
         return False
+    read_labels(str(source))  # bad ones are refused before they are in the cache
     with new_file(target) as temporary:
         _copy(source, temporary)
     return True
@@ -295,11 +296,22 @@ def _open_graph(place: CachePlace, data_set: DataSet, is_new: bool) -> Fetched:
             return Fetched(place.graph, Dataset.load(place.graph), place.checksums, was_there=True)
         except StorageError:  # of an older version, or damaged; the files are right
             pass
+    try:
+        dataset = _read_files(place, data_set)
+    except InputError as error:
+        if data_set.is_verified:
+            raise
+        # Such as the page of a network that asks to sign in.
+        shutil.rmtree(place.folder)
+        raise InputError(f"{error}; the files were not kept, fetch them again") from error
+    dataset.save(place.graph)
+    return Fetched(place.graph, dataset, place.checksums, was_there=False)
+
+
+def _read_files(place: CachePlace, data_set: DataSet) -> Dataset:
     labels = place.folder / LABELS_FILE
-    dataset = read(
+    return read(
         [place.folder / file.name for file in data_set.files],
         format=data_set.format,
         labels=labels if labels.is_file() else None,
     )
-    dataset.save(place.graph)
-    return Fetched(place.graph, dataset, place.checksums, was_there=False)

@@ -31,7 +31,7 @@ def fetch(cwd: Path, *arguments: str | Path, **env: str) -> Run:
 def test_a_set_is_fetched_imported_and_can_be_asked(tmp_path: Path, server: DataServer) -> None:
     run = fetch(tmp_path, "codex-s", "--mirror", server.address)
     assert well(run).startswith("home/data/codex-s.graph: train 3, valid 1, test 1 facts; ")
-    assert "licence: CC0 (content of Wikidata)" in run.err.splitlines()[0]
+    assert "licence: CC0 (Wikidata)" in run.err.splitlines()[0]
     assert "could not be verified; those of this time are recorded in home/data/" in run.err
     assert "next: nqe shell home/data/codex-s.graph" in run.err
     answers = well(nqe("ask", "home/data/codex-s.graph", "?x: P27(?x, Q6)", cwd=tmp_path))
@@ -47,7 +47,7 @@ def test_without_a_name_all_sets_are_listed(tmp_path: Path, server: DataServer) 
     rows = [line.split("\t") for line in well(run).splitlines()]
     assert rows[0] == ["name", "facts", "MB", "licence", "checksums", "cached"]
     assert ["wd50k", "236507", "5.5", "CC BY 4.0", "known", ""] in rows
-    assert ["codex-s", "36543", "0.7", "CC0 (content of Wikidata)", "recorded", "yes"] in rows
+    assert ["codex-s", "36543", "0.7", "CC0 (Wikidata)", "recorded", "yes"] in rows
     assert "home/data" in run.err
 
 

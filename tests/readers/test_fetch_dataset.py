@@ -225,11 +225,32 @@ def test_a_folder_without_the_files_says_where_they_are(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("server")
 def test_labels_of_a_folder_are_added_also_later(tmp_path: Path) -> None:
-    assert get("tiny").dataset.vocabulary.entities.labels[0] is None
+    def label(fetched: Fetched) -> str:
+        return fetched.dataset.vocabulary.entities.label_of("a")
+
+    assert label(get("tiny")) == "a"
     folder = put(tmp_path / "mine", {"labels.tsv": b"a\tAda\n"})
-    assert get("tiny", folder).dataset.vocabulary.entities.labels[0] == "Ada"
+    assert label(get("tiny", folder)) == "Ada"
     assert get("tiny", folder).was_there
-    assert get("tiny").dataset.vocabulary.entities.labels[0] == "Ada"
+    assert label(get("tiny")) == "Ada"
+
+
+def test_bad_labels_of_a_folder_are_refused_and_not_kept(home: Path, tmp_path: Path) -> None:
+    folder = put(tmp_path / "mine", CONTENTS | {"labels.tsv": b"a\n"})
+    with pytest.raises(InputError, match=r"mine/labels\.tsv:1: "):
+        get("tiny", folder)
+    assert "labels.tsv" not in files(home / "tiny")
+
+
+def test_files_without_known_checksums_that_hold_no_facts_are_not_kept(
+    server: DataServer, home: Path
+) -> None:
+    server.files["/unknown/train.txt"] = b"<!DOCTYPE html><html>Sign in</html>"
+    with pytest.raises(InputError, match=r"train\.txt:1: .*; the files were not kept"):
+        get("unknown")
+    assert not (home / "unknown").exists()
+    server.files["/unknown/train.txt"] = CONTENTS["train.txt"]
+    get("unknown")
 
 
 def test_an_archive_is_unpacked_and_verified(server: DataServer, home: Path) -> None:
