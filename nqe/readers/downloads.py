@@ -174,7 +174,7 @@ def _append(what: Download, response: HTTPResponse, start: int, progress: Progre
     with what.partial.open("ab") as file:
         while chunk := _read(response):
             size += len(chunk)
-            if size > LARGEST:
+            if max(size, total or 0) > LARGEST:
                 what.discard()
                 raise DownloadError(f"{what.address}: has more than {LARGEST >> 20:,} MB")
             file.write(chunk)

@@ -77,10 +77,10 @@ def fetch_data_set(
         place.folder.mkdir(parents=True, exist_ok=True)
         with hold_lock(place.lock, place.folder, PATIENCE):
             missing = place.find_missing(data_set.files)
-            if missing and folder is None:
+            if folder is None:
                 _Downloader(name, data_set, place, base, progress, wait).get(missing)
-            elif missing:
-                _copy_files(Path(str(folder)), name, data_set, place, missing)
+            else:
+                _copy_files(Path(folder), name, data_set, place, missing)
             has_labels = folder is not None and _copy_labels(Path(folder), place)
             return _open_graph(place, data_set, is_new=bool(missing) or has_labels)
 
@@ -202,7 +202,7 @@ class _Downloader:
     def get(self, missing: list[DataFile]) -> None:
         """Download the files, or the archive that has them; the error says what to do offline."""
         try:
-            if self.data_set.archive:
+            if self.data_set.archive and missing:
                 self._get_archive(self.data_set.archive, missing)
             else:
                 for file in missing:
@@ -253,6 +253,8 @@ def _copy_files(
     folder: Path, name: str, data_set: DataSet, place: CachePlace, missing: list[DataFile]
 ) -> None:
     """Copy files from a folder, or out of the archive in it."""
+    if not folder.is_dir():
+        raise InputError(f"{folder}: no such folder; check the path")
     archive = folder / data_set.archive if data_set.archive else None
     absent = [file.name for file in missing if not (folder / file.name).is_file()]
     if absent and archive is not None and archive.is_file():

@@ -221,6 +221,8 @@ def test_a_folder_without_the_files_says_where_they_are(tmp_path: Path) -> None:
         get("tiny", folder)
     with pytest.raises(InputError, match=r"has no valid\.txt, test\.txt, or all\.zip; get"):
         get("packed", folder)
+    with pytest.raises(InputError, match="nowhere: no such folder"):
+        get("tiny", tmp_path / "nowhere")
 
 
 @pytest.mark.usefixtures("server")
