@@ -212,8 +212,9 @@ def _list_mapped_files(
 
 def _read_file(file: _File, collector: RecordCollector, progress: Progress) -> None:
     before = _Counts.of(collector)
-    if is_endpoint(file.name):
-        count = _collect_result(file, collector, progress)
+    query = file.options.query
+    if query is not None and is_endpoint(file.name):
+        count = _collect_result(file, query, collector, progress)
     else:
         count = _collect_file(file, collector, progress)
     if not count:
@@ -245,12 +246,13 @@ def _check_endpoint(file: _File) -> None:
         check_options(file.name, "a SPARQL endpoint", None, options.wikidata)
 
 
-def _collect_result(file: _File, collector: RecordCollector, progress: Progress) -> int:
+def _collect_result(
+    file: _File, query: EndpointQuery, collector: RecordCollector, progress: Progress
+) -> int:
     """Receive the result of a query, and collect what it says."""
     from nqe.readers.endpoint_result import open_result  # HTTP, which few imports need
 
     options, number = file.options, collector.file_count + 1
-    query = options.query or EndpointQuery("")
     with (
         open_result(file.name, query, options.columns, number, progress) as result,
         Source(str(result.path)) as source,

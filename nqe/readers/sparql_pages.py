@@ -102,7 +102,10 @@ def hold_folder(folder: Path) -> Iterator[None]:
         folder.mkdir(parents=True, exist_ok=True)
     try:
         with hold_lock(folder / _LOCK, folder):
-            yield
+            try:
+                yield
+            finally:
+                _remove_unused(folder)
     finally:
         _remove_empty(folder)
 
@@ -115,10 +118,13 @@ def remove_pages(folder: Path) -> None:
     _remove_empty(folder)
 
 
+def _remove_unused(folder: Path) -> None:
+    """Remove files of lines in which no page was stored."""
+    for path in folder.glob("[0-9]*.lines"):
+        if not path.with_suffix(".json").exists():
+            path.unlink(missing_ok=True)
+
+
 def _remove_empty(folder: Path) -> None:
-    """Remove a folder in which no page was stored."""
     with suppress(OSError):
-        for path in folder.glob("[0-9]*.lines"):
-            if not path.with_suffix(".json").exists():
-                path.unlink()
         folder.rmdir()
