@@ -16,29 +16,33 @@ from sparql_server import Endpoint, fail, serve
 WIKIDATA = """
 PREFIX wd: <http://www.wikidata.org/entity/>
 PREFIX wds: <http://www.wikidata.org/entity/statement/>
+PREFIX wdv: <http://www.wikidata.org/value/>
 PREFIX p: <http://www.wikidata.org/prop/>
 PREFIX ps: <http://www.wikidata.org/prop/statement/>
 PREFIX pq: <http://www.wikidata.org/prop/qualifier/>
+PREFIX pqv: <http://www.wikidata.org/prop/qualifier/value/>
+PREFIX wikibase: <http://wikiba.se/ontology#>
 PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#>
 PREFIX xsd: <http://www.w3.org/2001/XMLSchema#>
 """
+"""What Wikidata's query service declares for every query."""
 PRIZES = """
 wd:Q7186 p:P166 wds:a, wds:b ; rdfs:label "Marie Curie"@en, "Marie Curie"@fr .
-wds:a ps:P166 wd:Q38104 ; pq:P585 "1903-01-01T00:00:00Z"^^xsd:dateTime .
-wds:b ps:P166 wd:Q44585 ; pq:P585 "1911-01-01T00:00:00Z"^^xsd:dateTime .
+wds:a ps:P166 wd:Q38104 ; wikibase:rank wikibase:NormalRank ; pq:P1706 wd:Q37463 ;
+  pq:P585 "1903-01-01T00:00:00Z"^^xsd:dateTime ; pqv:P585 wdv:a .
+wds:b ps:P166 wd:Q44585 ; wikibase:rank wikibase:NormalRank ;
+  pq:P585 "1911-01-01T00:00:00Z"^^xsd:dateTime ; pqv:P585 wdv:b .
+wdv:a wikibase:timeValue "1903-01-01T00:00:00Z"^^xsd:dateTime ; wikibase:timePrecision 9 .
+wdv:b wikibase:timeValue "1911-01-01T00:00:00Z"^^xsd:dateTime ; wikibase:timePrecision 9 .
 wd:Q38104 rdfs:label "Nobel Prize in Physics"@en .
 wd:Q44585 rdfs:label "Nobel Prize in Chemistry"@en .
-wd:P166 rdfs:label "award received"@en .
+wd:P585 rdfs:label "point in time"@en ; wikibase:qualifier pq:P585 ;
+  wikibase:qualifierValue pqv:P585 .
+wd:P1706 rdfs:label "together with"@en ; wikibase:qualifier pq:P1706 .
 """
-CONSTRUCT = """
-CONSTRUCT {
-  ?item p:P166 ?statement . ?statement ps:P166 ?prize ; pq:P585 ?time .
-  ?item rdfs:label ?name . ?prize rdfs:label ?called . wd:P166 rdfs:label "award received"@en .
-} WHERE {
-  ?item p:P166 ?statement ; rdfs:label ?name . ?statement ps:P166 ?prize .
-  OPTIONAL { ?statement pq:P585 ?time } ?prize rdfs:label ?called .
-} ORDER BY ?statement
-"""
+PAGE = Path(__file__).parents[2] / "docs" / "from-wikidata.md"
+CONSTRUCT = PAGE.read_text(encoding="utf-8").partition("```sparql\n")[2].partition("```")[0]
+"""The query that the documentation shows."""
 SELECT = "SELECT ?item ?prize { ?item p:P166/ps:P166 ?prize } ORDER BY ?prize"
 TABLE = ("--subject", "item", "--relation-name", "award", "--object", "prize")
 
@@ -51,15 +55,15 @@ def wikidata(tmp_path: Path) -> Iterator[Endpoint]:
         yield endpoint
 
 
-def test_a_construct_of_statements_is_imported_and_asked(
+def test_the_query_of_the_documentation_is_imported_and_asked(
     wikidata: Endpoint, tmp_path: Path
 ) -> None:
-    run = nqe("import", wikidata.source, "--query", "prizes.rq", "-o", "g.graph", cwd=tmp_path)
-    assert "2 facts" in well(run) + run.err
-    question = '?x: "award received"("Marie Curie", ?x, P585: 1903)'
-    answers = well(nqe("ask", "g.graph", question, cwd=tmp_path))
-    assert "Nobel Prize in Physics" in answers
-    assert "Chemistry" not in answers
+    command = ("import", wikidata.source, "--query", "prizes.rq", "--page-size", "2")
+    run = nqe(*command, "-o", "g.graph", cwd=tmp_path)
+    assert "train 2 facts" in well(run) + run.err
+    question = '?w: "award received"("Marie Curie", ?x; "point in time": 1903, "together with": ?w)'
+    assert "Q37463" in well(nqe("ask", "g.graph", question, cwd=tmp_path))
+    assert files(tmp_path / "g.graph")
     assert not (tmp_path / "g.graph.pages").exists()
 
 
