@@ -82,7 +82,7 @@ def _say_how_to_go_on(stored: StoredPages, query: EndpointQuery) -> Iterator[Non
     try:
         yield
     except Unavailable as error:
-        again = f"run the same again to go on after page {stored.state.pages:,}"
+        again = f"run the same command to go on after page {stored.state.pages:,}"
         kept = query.folder is not None and stored.state.pages
         raise Unavailable(f"{error}; {again if kept else 'try again later'}") from error
     except KeyboardInterrupt:

@@ -24,7 +24,7 @@ from nqe.version import VERSION
 
 TIMEOUT = 180.0
 """Seconds to wait for the next bytes of an answer."""
-LARGEST_PAGE = 128 << 20
+LARGEST_PAGE = 64 << 20
 """The most bytes that an answer may have, after decompression."""
 TRIES = 5
 """How often a page is asked for that fails without a word about when to ask again."""

@@ -37,7 +37,8 @@ class Download:
     _heeds_offsets: bool = False
 
     def __post_init__(self) -> None:
-        self._seen = SeenLines(self.stored.list_lines())
+        is_complete = self.stored.state.is_complete
+        self._seen = SeenLines(() if is_complete else self.stored.list_lines())
 
     def run(self, progress: Progress) -> None:
         """Receive all pages that are missing."""

@@ -58,10 +58,13 @@ def _rename_cells(row: Mapping[str, Mapping[str, Any]], page: int) -> dict[str, 
 
 
 def _rename_cell(term: Mapping[str, Any], page: int) -> Mapping[str, Any]:
-    if term["type"] != "bnode":
-        return term
-    label = str(term["value"]).removeprefix("_:")
-    return {"type": "bnode", "value": f"_:p{page}-{label}"}
+    """A term whose parts are texts; only that of a triple has parts of its own."""
+    kind, value = term["type"], term["value"]
+    if kind == "triple":
+        return {"type": kind, "value": value}
+    if kind == "bnode":
+        return {"type": kind, "value": f"_:p{page}-{str(value).removeprefix('_:')}"}
+    return {name: str(part) for name, part in term.items()}
 
 
 def parse_triples(answer: Answer, page: int) -> Page:
@@ -81,9 +84,10 @@ def parse_triples(answer: Answer, page: int) -> Page:
 
 def _check_type(answer: Answer, expected: Iterable[str]) -> None:
     if answer.media_type not in expected:
+        wanted = next(iter(expected))
         raise InputError(
-            f"an answer of the type {answer.media_type:.60} and no result of SPARQL; check that "
-            "the address is that of the endpoint, and not of a page about it"
+            f"an answer of the type {answer.media_type:.60}, where {wanted} was asked for; "
+            "check that the address is that of the endpoint, and not of a page about it"
         )
 
 

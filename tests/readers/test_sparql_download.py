@@ -161,6 +161,36 @@ def test_a_part_of_a_result_is_never_taken_for_all_of_it(
     assert importer.waits == [1.0]
 
 
+@pytest.mark.parametrize("cell", ["5", "{}", '{"type": "uri"}', '{"value": "a"}', "[1]", '"a"'])
+def test_a_cell_that_is_no_term_is_no_result(importer: Importer, cell: str) -> None:
+    body = f'{{"head": {{"vars": ["s"]}}, "results": {{"bindings": [{{"s": {cell}}}]}}}}'
+    importer.endpoint.always = Reply(200, body.encode(), {"Content-Type": RESULTS})
+    importer.fail("no complete result in JSON")
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        '{"type": "uri", "value": "\\ud800"}',
+        '{"type": "uri", "value": "a\\u0000b"}',
+        '{"type": "bnode", "value": "a\\nb"}',
+        '{"type": "literal", "value": "\\ud800"}',
+        '{"type": "literal", "value": "a", "xml:lang": 5.5}',
+        '{"type": "literal", "value": ["a"], "datatype": "http://www.w3.org/2001/XMLSchema#date"}',
+    ],
+)
+def test_a_term_that_can_be_no_id_is_a_bad_line(importer: Importer, cell: str) -> None:
+    term = '{"type": "uri", "value": "a:a"}'
+    row = f'{{"subject": {term}, "relation": {term}, "object": {cell}}}'
+    body = (
+        '{"head": {"vars": ["subject", "relation", "object"]}, '
+        f'"results": {{"bindings": [{row}]}}}}'
+    )
+    importer.endpoint.faults = {1: Reply(200, body.encode(), {"Content-Type": RESULTS})}
+    with pytest.raises(InputError, match=r"1\.lines:1: "):
+        importer.count_facts(ROADS + "LIMIT 1")
+
+
 def test_rdf_that_is_cut_or_followed_by_an_error_is_asked_for_again(importer: Importer) -> None:
     cut = b"<http://e/a> <http://e/road> <http://e/b> .\njava.lang.Error: out of time"
     importer.endpoint.faults = {2: Reply(200, cut, {"Content-Type": TURTLE})}
@@ -194,7 +224,9 @@ def test_a_message_in_html_is_shown_as_text(importer: Importer) -> None:
 @BOTH
 def test_a_page_about_the_endpoint_is_no_result(importer: Importer, text: str) -> None:
     importer.endpoint.always = HTML
-    importer.fail("an answer of the type text/html and no result of SPARQL; check", text)
+    importer.fail(
+        "an answer of the type text/html, where application/.* was asked for; check", text
+    )
     assert len(importer.endpoint.queries) == 1
 
 
@@ -287,7 +319,7 @@ def kept(importer: Importer, tmp_path: Path) -> Importer:
 def test_an_import_goes_on_after_the_last_page_that_was_stored(kept: Importer, text: str) -> None:
     per_page = 1 if text is ORDERED else 2
     kept.endpoint.faults = {2 * per_page + 1 + n: fail(500) for n in range(TRIES)}
-    assert kept.fail("500", text).endswith("; run the same again to go on after page 2")
+    assert kept.fail("500", text).endswith("; run the same command to go on after page 2")
     before = len(kept.endpoint.queries)
     assert kept.count_facts(text) == 5
     # The third page, and one without solutions.
