@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,7 +14,7 @@ pytest.importorskip("pyoxigraph", reason="pyoxigraph, which the endpoint runs on
 
 from sparql_server import TURTLE, XML, Endpoint, Reply, serve
 
-from nqe.errors import InputError
+from nqe.errors import InputError, NqeError
 from nqe.graph import Dataset
 from nqe.readers import BadLines, Columns, EndpointQuery, LeftOut, WikidataPolicy, read
 
@@ -182,6 +183,17 @@ def test_a_result_without_rows_is_empty(towns: Endpoint) -> None:
     for text in ("SELECT * { ?s :no ?o }", "CONSTRUCT WHERE { ?s :no ?o }"):
         with pytest.raises(InputError, match="empty; there is nothing to import"):
             ask(towns, PREFIXES + text)
+
+
+def test_without_pyoxigraph_a_construct_says_what_to_install_and_a_select_is_read(
+    towns: Endpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delitem(sys.modules, "nqe.readers.sparql_triples", raising=False)
+    monkeypatch.delattr("nqe.readers.sparql_triples", raising=False)
+    monkeypatch.setitem(sys.modules, "pyoxigraph", None)
+    with pytest.raises(NqeError, match="install nqe with the extra `rdf`, or write a SELECT"):
+        ask(towns, construct_roads())
+    assert list_facts(ask(towns, road_query())) == ROAD_FACTS
 
 
 # Pages.
