@@ -11,6 +11,7 @@ from typing import Any
 from nqe.errors import InputError, NqeError
 from nqe.graph.splits import SPLITS
 from nqe.readers.columns import TYPE_RELATION, Columns, Pairs
+from nqe.readers.sparql_source import is_endpoint
 from nqe.readers.typed_values import LiteralType
 from nqe.text_format import SEPARATOR_NAMES
 
@@ -37,13 +38,18 @@ def read_mapping(path: str | Path, sources: Sequence[str] = ()) -> list[MappedFi
     """
     content = _load(path)
     files = [
-        _read_section(f"{path} [{name}]", name, Path(path).parent / name, section)
+        _read_section(f"{path} [{name}]", name, _locate(name, Path(path).parent), section)
         for name, sections in content.items()
         for section in (sections if isinstance(sections, list) else [sections])
     ]
     if not files:
         raise InputError(f'{path}: no section in it; write one for each file, such as ["a.csv"]')
     return list(_choose(files, sources, path)) if sources else files
+
+
+def _locate(name: str, folder: Path) -> str:
+    """Where the file of a section is; an endpoint is where its name says."""
+    return name if is_endpoint(name) else str(folder / name)
 
 
 def _load(path: str | Path) -> dict[str, Any]:
@@ -81,7 +87,7 @@ def _choose(
         yield from (MappedFile(one.section, source, one.columns, one.split) for one in found)
 
 
-def _read_section(where: str, name: str, file: Path, section: Any) -> MappedFile:
+def _read_section(where: str, name: str, file: str, section: Any) -> MappedFile:
     if not isinstance(section, dict):
         raise InputError(f'{where}: not a section; write ["{name}"] above the keys of a file')
     unknown = [key for key in section if key not in KEYS]
@@ -92,7 +98,7 @@ def _read_section(where: str, name: str, file: Path, section: Any) -> MappedFile
     kind = values.pop("type", None)
     if kind is not None:
         values["properties"] = (*values.get("properties", ()), (kind, TYPE_RELATION))
-    return MappedFile(name, str(file), Columns(**values, mapping=where), split)
+    return MappedFile(name, file, Columns(**values, mapping=where), split)
 
 
 def _text(value: Any, where: str) -> str:
