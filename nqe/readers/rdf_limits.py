@@ -29,9 +29,10 @@ _ENTITY = re.compile(
 )
 # The most bytes of a text in which such entities can stand.
 _LONGEST_WITH_ENTITIES = 1 << 20
-# Lines of Turtle up to the next bracket: IRIs, comments and strings may have some, and are whole.
+# Turtle up to its next bracket, in parts of which each is whole, also if more bytes follow.
 _NO_BRACKETS = re.compile(
-    rb"""(?:[^"'#<>()\[\]{}\\]++|\\.|<[^<>"{}|^`\\\s]*+>|<(?!<)|>(?!>)|\#[^\n]*+\n"""
+    rb"""(?:[^"'#<>()\[\]{}\\]++|\\.|<[^<>"{}|^`\\\s]*+>|\#[^\n]*+\n"""
+    rb"""|<(?!<|[^<>"{}|^`\\\s]*+\Z)|>(?!>|\Z)"""
     rb"""|"{3}(?:[^"\\]++|\\.|"(?!""))*+"{3}|"(?!"")(?:[^"\\]++|\\.)*+"(?=[^"])"""
     rb"""|'{3}(?:[^'\\]++|\\.|'(?!''))*+'{3}|'(?!'')(?:[^'\\]++|\\.)*+'(?=[^']))*+""",
     re.DOTALL,
@@ -90,36 +91,31 @@ class _LineLimits:
 
 
 class _BracketLimits:
-    """Refuses Turtle with many brackets in each other; those in strings and comments do not count.
-
-    All but the last line of a chunk are looked at, as an IRI may be cut there.
-    """
+    """Refuses Turtle with many brackets in each other, but for those in strings and comments."""
 
     def __init__(self, name: str) -> None:
         self._name, self._rest, self._terms, self._brackets = name, b"", 0, 0
 
     def feed(self, chunk: bytes) -> None:
         """Look at the next bytes."""
-        lines, end, last = (self._rest + chunk).rpartition(b"\n")
-        self._rest = self._count(lines + end) + last
+        self._rest = self._count(self._rest + chunk)
         if len(self._rest) > LONGEST_LINE + len(chunk):
             raise InputError(
-                f"{self._name}: a text or line of more than {LONGEST_LINE >> 20} MB; shorten it"
+                f"{self._name}: a text of more than {LONGEST_LINE >> 20} MB; shorten it"
             )
 
     def close(self) -> None:
-        """Look at the last line."""
-        self._count(self._rest + b"\n")
+        """Any end will do."""
 
-    def _count(self, lines: bytes) -> bytes:
-        """Count the brackets in lines, and return what remains from a string without an end on."""
+    def _count(self, text: bytes) -> bytes:
+        """Count the brackets, and return what remains of a part that is cut by the text's end."""
         place = 0
         while True:
-            skipped = _NO_BRACKETS.match(lines, place)
+            skipped = _NO_BRACKETS.match(text, place)
             place = skipped.end() if skipped else place
-            found = _BRACKET.match(lines, place)
+            found = _BRACKET.match(text, place)
             if found is None:
-                return lines[place:]
+                return text[place:]
             place = found.end()
             self._step(found[0])
 
