@@ -17,7 +17,7 @@ from hostile_files import to_zstd
 
 MB = 1 << 20
 # Much less than the bombs hold, and some more than the program itself needs.
-LIMITED = ("bash", "-c", 'ulimit -v 900000 && exec "$@"', "bash")
+LIMITED = ("bash", "-c", 'ulimit -v 600000 && exec "$@"', "bash")
 RDF_XML = (
     b'<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:u="urn:">\n'
     b'<rdf:Description rdf:about="urn:a"><u:r rdf:resource="urn:b"/></rdf:Description>\n'
@@ -38,7 +38,7 @@ BOMBS: dict[str, tuple[str, bytes, bytes, int, str]] = {
         "f.ttl",
         TRIPLE + b'<urn:a> <urn:r> """',
         b"text\n",
-        300,
+        150,
         "{name}: a t",  # a triple or a text
     ),
     "Turtle's blank nodes": ("f.ttl", TRIPLE + b"<urn:a> <urn:r> ", b"[<urn:r>\n", 9, BRACKETS),
@@ -113,16 +113,16 @@ FACT_OF_WIKIDATA = json.dumps(
 OTHER = {"type": "item", "id": "Q1", "claims": {}, "sitelinks": {"x": "y" * (MB >> 2)}}
 LEFT_OUT = {
     "empty lines": ("f.txt", b"a,r,b\n", b"\n" * MB, 300, ()),
-    "bad lines": ("f.txt", b"a,r,b\n", (b"x" * 65_000 + b"\n") * 16, 300, ("--skip-bad",)),
-    "comments": ("f.ttl", TRIPLE, b"# nothing but a comment\n" * 40_000, 300, ()),
+    "bad lines": ("f.txt", b"a,r,b\n", (b"x" * 65_000 + b"\n") * 16, 150, ("--skip-bad",)),
+    "comments": ("f.ttl", TRIPLE, b"# nothing but a comment\n" * 40_000, 150, ()),
     "labels in another language": (
         "f.nt",
         TRIPLE,
         b'<urn:a> <http://www.w3.org/2000/01/rdf-schema#label> "%b"@xx .\n' % (b"x" * MB),
-        300,
+        150,
         (),
     ),
-    "other keys of Wikidata": ("f.json", b"", (json.dumps(OTHER).encode() + b"\n") * 4, 300, ()),
+    "other keys of Wikidata": ("f.json", b"", (json.dumps(OTHER).encode() + b"\n") * 4, 150, ()),
 }
 
 
