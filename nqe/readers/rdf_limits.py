@@ -27,8 +27,8 @@ _ENTITY = re.compile(
     rb"""<!ENTITY(\s+[\w.-]+\s+("[^"&%]{0,200}"|'[^'&%]{0,200}')\s*>"""
     rb"""|\s*[\w.-]*\s*("[^"&%]{0,200}"?|'[^'&%]{0,200}'?)?\s*\Z)"""  # cut by the chunk's end
 )
-# The most bytes of a text in which such entities can stand.
-_LONGEST_WITH_ENTITIES = 1 << 20
+# The most bytes of a text in which such entities or tags can stand, as each takes much memory.
+_LONGEST_MARKED_TEXT = 1 << 20
 # Turtle up to its next bracket, in parts of which each is whole, also if more bytes follow.
 _NO_BRACKETS = re.compile(
     rb"""(?:[^"'#<>()\[\]{}\\]++|\\.|<[^<>"{}|^`\\\s]*+>|\#[^\n]*+\n"""
@@ -152,10 +152,11 @@ class _XmlLimits:
         self._last = (self._last + chunk)[-_OVERLAP:]
         self._parse(chunk)
         self._fed += len(chunk)
-        if self._fed - self._tag > self._most:
+        most = self._most if self._literal is None else _LONGEST_MARKED_TEXT
+        if self._fed - self._tag > most:
             raise InputError(
                 f"{self._name}: a tag, a comment or a text between two tags of more than "
-                f"{self._most >> 20} MB; shorten it"
+                f"{most >> 20} MB; shorten it"
             )
 
     def close(self) -> None:
@@ -164,7 +165,7 @@ class _XmlLimits:
 
     def _check_entities(self, text: bytes) -> None:
         for found in re.finditer(rb"<!ENTITY", text):
-            self._most = _LONGEST_WITH_ENTITIES
+            self._most = _LONGEST_MARKED_TEXT
             if not _ENTITY.match(text, found.start()):
                 raise InputError(
                     f"{self._name}: an XML entity that is longer than 200 characters or uses "
