@@ -112,10 +112,11 @@ def import_(
 
     Example: nqe import wd50k/ -o wd50k.graph --labels labels.tsv
 
-    gzip, bzip2 and zstd files are decompressed. Files named train, valid (or dev) and test become
-    those splits, all others train. The labels.tsv in a folder is used unless --labels is given.
-    Without SRC, all files of the mapping are read. sparql:https://host/sparql is an endpoint, which
-    --query is put to page by page; after a failure, the same command goes on where it stopped.
+    gzip, bzip2, xz and zstd files are decompressed. Files named train, valid (or dev) and test
+    become those splits, all others train. The labels.tsv in a folder is used unless --labels is
+    given. Without SRC, all files of the mapping are read. sparql:https://host/sparql is an
+    endpoint, which --query is put to page by page; after a failure, the same command goes on
+    where it stopped.
     """
     from nqe.cli.print_graph import note_leakage, say_saved
     from nqe.cli.progress import ProgressBar

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields
@@ -17,6 +18,11 @@ from nqe.text_format import SEPARATOR_NAMES
 
 LARGEST_FILE = 1 << 20
 """Bytes that a mapping file may have."""
+DEEPEST_KEY = 30
+"""Names that a key may have, with dots between; the memory for a key grows with their square."""
+_DEEP_KEY = re.compile(
+    rb"""(?<![\w."'-])((?:"[^"\n]*+"|'[^'\n]*+'|[\w-]++)[ \t]*+\.[ \t]*+){%d}""" % DEEPEST_KEY
+)
 LITERAL_KEYS = tuple(field.name for field in fields(LiteralType))
 
 
@@ -58,10 +64,16 @@ def _load(path: str | Path) -> dict[str, Any]:
             content = file.read(LARGEST_FILE + 1)
         if len(content) > LARGEST_FILE:
             raise InputError(f"{path}: more than {LARGEST_FILE:,} bytes; name a mapping in TOML")
-        return tomllib.loads(content.decode("utf-8"))
+        if _DEEP_KEY.search(content):
+            raise InputError(f"{path}: a key of {DEEPEST_KEY} names and more; put one in quotes")
+        return tomllib.loads(content.decode("utf-8-sig"))
     except FileNotFoundError:
         raise InputError(f"{path}: no such file; name a mapping in TOML") from None
-    except (OSError, ValueError, RecursionError) as error:
+    except OSError as error:
+        raise InputError(
+            f"{path}: cannot be opened ({error.strerror}); name a mapping in TOML"
+        ) from error
+    except (ValueError, RecursionError) as error:
         raise InputError(
             f"{path}: not a TOML file ({error}); see 'Several tables' on the page of formats"
         ) from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import stat
 from collections import Counter
@@ -340,8 +341,10 @@ def detect_split(file_name: str) -> str | None:
 
 def _find_folder_splits(folder: Path, options: ReadOptions) -> dict[str, list[str]]:
     """The files of a folder by split; all files of a split must have the same format."""
-    files = [path for path in sorted(folder.iterdir()) if path.is_file()]
-    named = [(split, str(path)) for path in files if (split := detect_split(path.name))]
+    paths = [path for path in sorted(folder.iterdir()) if not path.is_dir()]
+    named = [(split, str(path)) for path in paths if (split := detect_split(path.name))]
+    for _, name in named:
+        _check_file(name)
     if not named:
         raise InputError(
             f"{folder}: no train, valid or test file in the folder; name the files to import"
@@ -375,5 +378,18 @@ def _detect_file_format(name: str, options: ReadOptions) -> str:
 
 def _find_labels(names: Sequence[str]) -> list[str]:
     """The labels.tsv of each folder that has one."""
-    paths = (Path(name) / LABELS_FILE for name in names if name != STANDARD_STREAM)
-    return [str(path) for path in paths if path.is_file()]
+    folders = (Path(name) for name in names if name != STANDARD_STREAM and Path(name).is_dir())
+    paths = [str(folder / LABELS_FILE) for folder in folders]
+    found = [path for path in paths if os.path.lexists(path)]
+    for path in found:
+        _check_file(path)
+    return found
+
+
+def _check_file(name: str) -> None:
+    """Refuse what stands in a folder in place of a file, and would be left out or waited for."""
+    if not Path(name).is_file():
+        raise InputError(
+            f"{name}: a pipe, a device, a folder or a link that leads nowhere; put a file in its "
+            "place, or name the files to import"
+        )
