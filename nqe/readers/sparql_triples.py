@@ -34,7 +34,7 @@ def list_lines(answer: Answer, page: int) -> list[bytes]:
     syntax = SYNTAXES[answer.media_type]
     marks = Marks(syntax)
     marks.feed(answer.body)
-    limits = choose_limits("the answer", syntax, marks)
+    limits = choose_limits("the answer", syntax)
     limits.feed(answer.body)
     try:
         triples = [one.triple for one in pyoxigraph.parse(answer.body, _PARSERS[syntax])]
