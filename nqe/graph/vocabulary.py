@@ -38,6 +38,14 @@ class Description:
     description: str | None = None
     aliases: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        """Leave out NUL bytes, which no file of text can hold."""
+        if any(text and "\0" in text for text in (self.label, self.description, *self.aliases)):
+            for name in ("label", "description"):
+                object.__setattr__(self, name, _drop_nul(getattr(self, name)))
+            kept = tuple(filter(None, map(_drop_nul, self.aliases)))
+            object.__setattr__(self, "aliases", kept)
+
     def merge(self, other: Description) -> Description:
         """Both together: this label and description are kept, another label becomes an alias."""
         labels = (*self.aliases, *((other.label,) if self.label else ()), *other.aliases)
@@ -45,6 +53,10 @@ class Description:
         return Description(
             self.label or other.label, self.description or other.description, tuple(aliases)
         )
+
+
+def _drop_nul(text: str | None) -> str | None:
+    return None if text is None else text.replace("\0", "")
 
 
 @dataclass(frozen=True, slots=True)

@@ -263,7 +263,7 @@ class Source:
 
     def open_seekable(self) -> str | io.BytesIO:
         """Input for random access: the file's path, or all bytes if it is compressed or a pipe."""
-        if isinstance(self._stream, io.BufferedReader) and self._is_file:
+        if self._decompress is None and self._is_file:
             return self.name
         content = io.BytesIO()
         for chunk in self.chunks():
@@ -281,14 +281,21 @@ class Source:
         return self.name != STANDARD_STREAM and Path(self.name).is_file()
 
     @cached_property
+    def _peekable(self) -> _PeekableBytes:
+        return _PeekableBytes(self._raw)
+
+    @cached_property
+    def _decompress(self) -> Callable[[Stream], Stream] | None:
+        """What decompresses the file; None if it is not compressed."""
+        start = self._peekable.peek(_MAGIC_SIZE)
+        found = (one for magic, one in _COMPRESSIONS.items() if magic.match(start))
+        return next(found, None)
+
+    @cached_property
     def _stream(self) -> Stream:
-        raw = _PeekableBytes(self._raw)
-        start = raw.peek(_MAGIC_SIZE)
-        buffered = cast(Stream, io.BufferedReader(raw, CHUNK))
-        for magic, decompress in _COMPRESSIONS.items():
-            if magic.match(start):
-                return decompress(buffered)
-        return buffered
+        decompress = self._decompress
+        buffered = cast(Stream, io.BufferedReader(self._peekable, CHUNK))
+        return buffered if decompress is None else decompress(buffered)
 
     def _read(self, size: int) -> bytes:
         try:
