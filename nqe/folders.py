@@ -7,7 +7,9 @@ damaged or belongs to another version of the folder is noticed when it is read.
 from __future__ import annotations
 
 import glob
+import mmap
 import os
+import sys
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -205,6 +207,22 @@ class OpenFolder:
         self._check(name, len(data), sha256(data).hexdigest() if self.is_signed else "")
         return data
 
+    def map_bytes(self, name: str) -> bytes | mmap.mmap:
+        """The content of a file, as memory that all processes which map it share."""
+        if sys.platform == "win32":  # a mapped file could not be replaced there
+            return self.read_bytes(name)
+        with self._open(name) as file, self._report_damage(name):
+            if not os.fstat(file.fileno()).st_size:  # nothing cannot be mapped
+                return self.read_bytes(name)
+            data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        self._check(name, len(data), sha256(data).hexdigest() if self.is_signed else "")
+        return data
+
+    def check_file(self, name: str) -> None:
+        """Refuse a file that differs from what the manifest says of it."""
+        with self.open_file(name):
+            pass
+
     @contextmanager
     def open_file(self, name: str) -> Iterator[BufferedReader]:
         """A file to read within the block, for files that need not fit into memory twice."""
@@ -237,8 +255,7 @@ class OpenFolder:
         problems = []
         for name in self.manifest.get(FILES, ()):
             try:
-                with self.open_file(name):
-                    pass
+                self.check_file(name)
             except StorageError as error:
                 problems.append(str(error))
         return problems

@@ -1,31 +1,47 @@
-"""Saves data sets as a folder of Parquet files with a manifest, and loads them."""
+"""Saves data sets as a folder of Parquet files with a manifest and an index, and loads them.
+
+The Parquet files are what a graph is; other tools read them too. The index holds the same in the
+form in which questions are answered, and is mapped into memory. It is used only if the manifest
+says that it was made from these very files; otherwise the Parquet files are read.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from itertools import islice
+from operator import lt
 from pathlib import Path
 from textwrap import shorten
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import pyarrow as pa
 from pyarrow import compute, parquet
 
+from nqe.documents import compute_digest
 from nqe.errors import StorageError
-from nqe.folders import FolderKind, OpenFolder
+from nqe.folders import FILES, FolderKind, OpenFolder, describe_files
+from nqe.graph.array_file import read_arrays, write_arrays
 from nqe.graph.arrays import Integers
 from nqe.graph.fact_columns import Facts
 from nqe.graph.fingerprint import compute_fingerprint
+from nqe.graph.index import Index
 from nqe.graph.literal_storage import LITERAL_SCHEMA, from_table, to_table
 from nqe.graph.ragged import offsets
 from nqe.graph.splits import SPLITS, check_splits
+from nqe.graph.stored_index import build_arrays, load_index
 from nqe.graph.vocabulary import ENTITY, Names, Vocabulary
+
+Loaded = TypeVar("Loaded")
 
 _ENTITIES, _RELATIONS = "entities.parquet", "relations.parquet"
 _LITERALS = "literals.parquet"
 BAD_LINES = "bad_lines.tsv"
 """The file of an imported graph that lists the lines that were skipped."""
+INDEX_FILE = "index.bin"
+"""The file of the index; the manifest's entry `index` says where in it the arrays stand."""
+_INDEX, _ARRAYS, _OF = "index", "arrays", "of"
 _BEFORE_DIGESTS = 1
 KIND = FolderKind(
     "nqe-graph",
@@ -33,7 +49,11 @@ KIND = FolderKind(
     "graph folder",
     "nqe import",
     "import the graph again",
-    (_ENTITIES, _RELATIONS, _LITERALS, *(f"{split}.parquet" for split in SPLITS), BAD_LINES),
+    (
+        *(_ENTITIES, _RELATIONS, _LITERALS),
+        *(f"{split}.parquet" for split in SPLITS),
+        *(INDEX_FILE, BAD_LINES),
+    ),
     {"fingerprint": (str,), "entities": (int,), "relations": (int,), "splits": (dict,)},
     older_versions=(_BEFORE_DIGESTS,),
 )
@@ -62,8 +82,10 @@ class SavedGraph(NamedTuple):
     """What a graph folder holds."""
 
     vocabulary: Vocabulary
-    splits: dict[str, Facts]
+    splits: Mapping[str, Facts]
     fingerprint: str
+    index: Index | None = None
+    """The index of the facts of all splits together, if the folder has one."""
 
 
 def save(
@@ -74,7 +96,8 @@ def save(
     bad_lines: str | None = None,
 ) -> None:
     """Write a folder; a folder that exists is replaced when the new one is complete."""
-    with KIND.create(folder, _make_manifest(vocabulary, splits, fingerprint)) as temporary:
+    manifest = _make_manifest(vocabulary, splits, fingerprint)
+    with KIND.create(folder, manifest) as temporary:
         for file, names in ((_ENTITIES, vocabulary.entities), (_RELATIONS, vocabulary.relations)):
             _write_table(_names_table(names), temporary / file, "snappy")
         if vocabulary.entities.literals:
@@ -84,6 +107,8 @@ def save(
             _write_table(_facts_table(facts), temporary / f"{split}.parquet", "zstd")
         if bad_lines is not None:
             (temporary / BAD_LINES).write_text(bad_lines, encoding="utf-8")
+        if splits and _is_regular(vocabulary, splits):  # not the vocabulary of a checkpoint
+            manifest |= _write_index(temporary, manifest, vocabulary, splits)
 
 
 def load(folder: Path) -> SavedGraph:
@@ -93,21 +118,29 @@ def load(folder: Path) -> SavedGraph:
 
 def load_opened(folder: OpenFolder) -> SavedGraph:
     """Read an opened folder, and compare its content with its manifest."""
+    return _report_damage(folder, _load_index if _has_index(folder) else _load_tables)
+
+
+def check_index(folder: OpenFolder) -> None:
+    """Refuse an index that differs from what the tables of an opened folder give."""
+
+    def compare(folder: OpenFolder) -> None:
+        own = read_arrays(folder.map_bytes(INDEX_FILE), folder.manifest[_INDEX][_ARRAYS])
+        tables = _load_tables(folder)
+        made = build_arrays(tables.vocabulary, tables.splits)
+        if own.keys() != made.keys() or any(
+            own[name].tobytes() != made[name].tobytes() for name in made
+        ):
+            raise ValueError("the index is not that of its facts")
+
+    if _has_index(folder):
+        _report_damage(folder, compare)
+
+
+def _report_damage(folder: OpenFolder, read: Callable[[OpenFolder], Loaded]) -> Loaded:
+    """The result of reading a folder; what is wrong with its content is a StorageError."""
     try:
-        entities = _read_names(ENTITY, folder.read_bytes(_ENTITIES))
-        if folder.has(_LITERALS):
-            table = _read_table(folder.read_bytes(_LITERALS), LITERAL_SCHEMA)
-            entities = replace(entities, literals=from_table(table, entities.ids))
-        relations = _read_names("relation", folder.read_bytes(_RELATIONS))
-        splits = {
-            name: _read_facts(folder.read_bytes(f"{name}.parquet"))
-            for name in _list_splits(folder.manifest)
-        }
-        vocabulary = Vocabulary(entities, relations)
-        fingerprint = compute_fingerprint(vocabulary, splits)
-        for name, facts in splits.items():
-            _check_facts(name, facts, vocabulary)
-        _check_manifest(folder.manifest, _make_manifest(vocabulary, splits, fingerprint))
+        return read(folder)
     except (
         pa.ArrowException,
         OSError,
@@ -121,7 +154,74 @@ def load_opened(folder: OpenFolder) -> SavedGraph:
         raise StorageError(
             f"{folder.path}: damaged graph folder ({reason}); {KIND.how_to_rebuild}"
         ) from error
+
+
+def _load_tables(folder: OpenFolder) -> SavedGraph:
+    """Read the Parquet files of an opened folder, and check every number in them."""
+    entities = _read_names(ENTITY, folder.read_bytes(_ENTITIES))
+    if folder.has(_LITERALS):
+        table = _read_table(folder.read_bytes(_LITERALS), LITERAL_SCHEMA)
+        entities = replace(entities, literals=from_table(table, entities.ids))
+    relations = _read_names("relation", folder.read_bytes(_RELATIONS))
+    splits = {
+        name: _read_facts(folder.read_bytes(f"{name}.parquet"))
+        for name in _list_splits(folder.manifest)
+    }
+    vocabulary = Vocabulary(entities, relations)
+    fingerprint = compute_fingerprint(vocabulary, splits)
+    for name, facts in splits.items():
+        _check_facts(name, facts, vocabulary)
+    _check_manifest(folder.manifest, _make_manifest(vocabulary, splits, fingerprint))
     return SavedGraph(vocabulary, splits, fingerprint)
+
+
+def _load_index(folder: OpenFolder) -> SavedGraph:
+    """Map the index of an opened folder; the other files are only compared with their digests."""
+    for name in folder.manifest[FILES]:
+        if name.endswith(".parquet"):
+            folder.check_file(name)
+    manifest = folder.manifest
+    arrays = read_arrays(folder.map_bytes(INDEX_FILE), manifest[_INDEX][_ARRAYS])
+    stored = load_index(arrays, manifest | {"splits": _list_splits(manifest)})
+    return SavedGraph(stored.vocabulary, stored.splits, manifest["fingerprint"], stored.index)
+
+
+def _write_index(
+    folder: Path, manifest: Mapping[str, Any], vocabulary: Vocabulary, splits: Mapping[str, Facts]
+) -> dict[str, Any]:
+    """Write the index of a folder whose other files are written; gives its entry of the manifest."""
+    entry = {_ARRAYS: write_arrays(folder / INDEX_FILE, build_arrays(vocabulary, splits))}
+    return {_INDEX: entry | {_OF: _sign_index(manifest, entry, describe_files(folder))}}
+
+
+def _is_regular(vocabulary: Vocabulary, splits: Mapping[str, Facts]) -> bool:
+    """Whether reading the tables would find nothing wrong.
+
+    The numbers of an index are checked here, when it is written, and not when it is loaded.
+    """
+    names = (vocabulary.entities, vocabulary.relations)
+    try:
+        for name, facts in splits.items():
+            _check_facts(name, facts, vocabulary)
+    except ValueError:
+        return False
+    return all(all(map(lt, one.ids, islice(one.ids, 1, None))) for one in names)
+
+
+def _has_index(folder: OpenFolder) -> bool:
+    """Whether a folder has an index that was made from the files that it has."""
+    entry = folder.manifest.get(_INDEX)
+    if not folder.is_signed or not folder.has(INDEX_FILE) or not isinstance(entry, dict):
+        return False
+    return entry.get(_OF) == _sign_index(folder.manifest, entry, folder.manifest[FILES])
+
+
+def _sign_index(
+    manifest: Mapping[str, Any], entry: Mapping[str, Any], files: Mapping[str, Any]
+) -> str:
+    """A hash of all that an index belongs to: the files, and what the manifest says of them."""
+    about = {key: manifest[key] for key in ("fingerprint", "entities", "relations", "splits")}
+    return compute_digest({**about, _ARRAYS: entry.get(_ARRAYS), FILES: files})
 
 
 def is_saved(folder: Path) -> bool:
