@@ -36,7 +36,8 @@ def read_arrays(data: Any, table: Mapping[str, Any]) -> dict[str, Array]:
     """The arrays of a file, as views of its bytes; a table that does not fit is a ValueError."""
     arrays = {}
     for name, (kind, first, count) in table.items():
-        if kind not in TYPES or type(first) is not int or first < 0 or first % ALIGNMENT:
-            raise ValueError(f"the index has no array '{name:.60}' there")
+        fits = type(first) is type(count) is int and min(first, count) >= 0
+        if kind not in TYPES or not fits or first % ALIGNMENT:
+            raise ValueError(f"there can be no array '{name:.60}'")
         arrays[name] = np.frombuffer(data, TYPES[kind], count, first)
     return arrays

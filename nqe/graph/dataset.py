@@ -119,7 +119,9 @@ class Dataset:
         return Dataset(self.vocabulary.describe(descriptions), self.splits)
 
     def save(self, folder: str | Path, bad_lines: str | None = None) -> None:
-        """Write a folder of Parquet files and an index; an older folder stays until the new one is complete.
+        """Write a folder of Parquet files with an index.
+
+        An older folder stays until the new one is complete.
 
         `bad_lines` is a text about lines that were skipped, to be kept beside the facts.
         """

@@ -8,12 +8,12 @@ says that it was made from these very files; otherwise the Parquet files are rea
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import islice
 from operator import lt
 from pathlib import Path
 from textwrap import shorten
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -78,7 +78,8 @@ _FACT_SCHEMA = pa.schema(
 )
 
 
-class SavedGraph(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class SavedGraph:
     """What a graph folder holds."""
 
     vocabulary: Vocabulary
@@ -182,14 +183,14 @@ def _load_index(folder: OpenFolder) -> SavedGraph:
             folder.check_file(name)
     manifest = folder.manifest
     arrays = read_arrays(folder.map_bytes(INDEX_FILE), manifest[_INDEX][_ARRAYS])
-    stored = load_index(arrays, manifest | {"splits": _list_splits(manifest)})
+    stored = load_index(arrays, manifest["entities"], manifest["relations"], _list_splits(manifest))
     return SavedGraph(stored.vocabulary, stored.splits, manifest["fingerprint"], stored.index)
 
 
 def _write_index(
     folder: Path, manifest: Mapping[str, Any], vocabulary: Vocabulary, splits: Mapping[str, Facts]
 ) -> dict[str, Any]:
-    """Write the index of a folder whose other files are written; gives its entry of the manifest."""
+    """Write the index of a folder whose other files are written; gives the manifest's entry."""
     entry = {_ARRAYS: write_arrays(folder / INDEX_FILE, build_arrays(vocabulary, splits))}
     return {_INDEX: entry | {_OF: _sign_index(manifest, entry, describe_files(folder))}}
 

@@ -6,7 +6,7 @@ the names with what finds them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -49,9 +49,10 @@ def build_arrays(vocabulary: Vocabulary, splits: Mapping[str, Facts]) -> dict[st
     return arrays
 
 
-def load_index(arrays: Mapping[str, Array], manifest: Mapping[str, Any]) -> StoredIndex:
-    """The content of an index; arrays that do not fit the manifest are a ValueError."""
-    entities, relations = manifest["entities"], manifest["relations"]
+def load_index(
+    arrays: Mapping[str, Array], entities: int, relations: int, splits: Sequence[str]
+) -> StoredIndex:
+    """The content of an index of so many entities and relations."""
     vocabulary = Vocabulary(
         from_arrays(ENTITY, entities, _select(arrays, "entities")),
         _decode(from_arrays("relation", relations, _select(arrays, "relations"))),
@@ -59,7 +60,6 @@ def load_index(arrays: Mapping[str, Array], manifest: Mapping[str, Any]) -> Stor
     facts = Facts(*(arrays[name] for name in _COLUMNS))
     facts.__dict__["qualifier_count"] = arrays["qualifier_count"]
     index = Index(facts, entities, relations, *(arrays[name] for name in _INDEX))
-    splits = list(manifest["splits"])
     if len(splits) == 1:
         return StoredIndex(vocabulary, {splits[0]: facts}, index)
     counts = {name: arrays[f"count.{name}"] for name in splits}

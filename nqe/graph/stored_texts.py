@@ -105,7 +105,7 @@ class SparseTexts(Sequence[str | None]):
     def __getitem__(self, number: int) -> str | None: ...
     @overload
     def __getitem__(self, number: slice) -> list[str | None]: ...
-    def __getitem__(self, number: int | slice) -> str | None | list[str | None]:
+    def __getitem__(self, number: int | slice) -> str | list[str | None] | None:
         """The text of one number, or of several."""
         if isinstance(number, slice):
             return self._all[number]

@@ -154,8 +154,9 @@ class Names:
     def id_order(self) -> npt.NDArray[np.int64]:
         """The place of each name in the order of the ids; the number itself if that is kept."""
         places = np.arange(len(self))
-        is_kept = isinstance(self.ids, StoredIds) or all(map(le, self.ids, islice(self.ids, 1, None)))
-        if not is_kept:
+        if not isinstance(self.ids, StoredIds) and not all(
+            map(le, self.ids, islice(self.ids, 1, None))
+        ):
             places[sorted(range(len(self)), key=self.ids.__getitem__)] = np.arange(len(self))
         return places
 
