@@ -10,10 +10,13 @@ import numpy as np
 from nqe.errors import InputError
 from nqe.graph.arrays import Integers
 from nqe.graph.fact import Fact
-from nqe.graph.fact_columns import Facts
+from nqe.graph.fact_columns import Facts, concatenate
 from nqe.graph.literals import MARK, parse_id
 from nqe.graph.ragged import offsets
 from nqe.graph.vocabulary import ENTITY, Names, Vocabulary
+
+MERGED_AT = 4_000_000
+"""When so many facts were added, those that were added several times are merged."""
 
 
 class Numbering(dict[str, int]):
@@ -67,6 +70,8 @@ class FactCollector:
         self._entity, self._relation = entity, relation
         # Arrays, as a list of so many numbers would take twice the memory.
         self._main, self._pairs, self._lengths = array("q"), array("q"), array("q")
+        self._merged = Facts.empty()
+        self._most = MERGED_AT
 
     def add(self, fact: Fact) -> None:
         """Add a fact; if one of its ids is refused, nothing is added."""
@@ -83,9 +88,22 @@ class FactCollector:
         if pairs:
             self._pairs.extend(pairs)
         self._lengths.append(len(fact.qualifiers))
+        if len(self._lengths) == self._most:
+            self._merge()
 
     def to_columns(self) -> Facts:
-        """The facts in the order they were added, with the numbers that their ids had then."""
+        """The facts in any order, some perhaps twice, with the numbers that their ids had."""
+        added = self._list_added()
+        return concatenate([self._merged, added]) if len(self._merged) else added
+
+    def _merge(self) -> None:
+        """Keep facts that were added several times once, so that memory holds no more than them."""
+        self._merged = self.to_columns().to_canonical()
+        self._main, self._pairs, self._lengths = array("q"), array("q"), array("q")
+        self._most = max(MERGED_AT, 2 * len(self._merged))
+
+    def _list_added(self) -> Facts:
+        """The facts that were added since the last merge, in that order."""
         main = np.asarray(self._main, dtype=np.int64).reshape(-1, 3)
         pairs = np.asarray(self._pairs, dtype=np.int64).reshape(-1, 2)
         offset = offsets(np.asarray(self._lengths, dtype=np.int64))
