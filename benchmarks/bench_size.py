@@ -33,7 +33,7 @@ SEED = 15
 BLOCK = 100_000
 ASKED = 5  # how often a command is started
 QUESTIONS = 200  # within one process
-POLL_SECONDS = 0.03
+POLL_SECONDS, SUM_SECONDS = 0.03, 0.5  # asking for the memory of many pages slows a process down
 BARS = {"import": 90.0, "import_gb": 3.0, "ask": 1.5, "work_gb": 8.0}
 NQE = (sys.executable, "-m", "nqe")
 
@@ -143,7 +143,7 @@ def run_with_children(command: Sequence[str]) -> Done:
     while process.poll() is None:
         tree = [process.pid, *list_children(process.pid)]
         peak = max(peak, sum(read_memory(pid).get("Pss", 0.0) for pid in tree))
-        time.sleep(POLL_SECONDS)
+        time.sleep(SUM_SECONDS)
     if process.returncode:
         assert process.stderr is not None
         sys.exit(f"failed: {' '.join(command)}\n{process.stderr.read().decode()}")
