@@ -209,12 +209,8 @@ class OpenFolder:
 
     def map_bytes(self, name: str) -> bytes | mmap.mmap:
         """The content of a file, as memory that all processes which map it share."""
-        if sys.platform == "win32":  # a mapped file could not be replaced there
-            return self.read_bytes(name)
         with self._open(name) as file, self._report_damage(name):
-            if not os.fstat(file.fileno()).st_size:  # nothing cannot be mapped
-                return self.read_bytes(name)
-            data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+            data = _map(file)
         self._check(name, len(data), sha256(data).hexdigest() if self.is_signed else "")
         return data
 
@@ -291,6 +287,16 @@ class OpenFolder:
             raise StorageError(
                 f"{self.path / name}: cannot be read ({reason.lower()}); {self.kind.how_to_rebuild}"
             ) from error
+
+
+def _map(file: BufferedReader) -> bytes | mmap.mmap:
+    """Map a file into memory, or read it where that cannot be done."""
+    if sys.platform == "win32":  # a mapped file could not be replaced there
+        return file.read()
+    try:
+        return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    except (OSError, ValueError):  # a file system that cannot map files, or an empty file
+        return file.read()
 
 
 def describe_files(folder: Path, leave_out: Collection[str] = ()) -> dict[str, dict[str, Any]]:

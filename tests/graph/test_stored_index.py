@@ -161,6 +161,18 @@ def test_a_folder_that_may_not_be_written_is_mapped(saved: Path) -> None:
         saved.chmod(0o755)
 
 
+def test_where_files_cannot_be_mapped_the_index_is_read(
+    saved: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError("no such device")
+
+    monkeypatch.setattr("nqe.folders.mmap.mmap", refuse)
+    loaded = Dataset.load(saved)
+    assert is_mapped(loaded)
+    assert loaded.graph == Dataset.of(FACTS).graph
+
+
 ASK = """
 import sys
 from nqe.graph import Dataset
