@@ -19,10 +19,8 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import compute, parquet
 
-from nqe.documents import compute_digest
 from nqe.errors import StorageError
-from nqe.folders import FILES, FolderKind, OpenFolder, describe_files
-from nqe.graph.array_file import read_arrays, write_arrays
+from nqe.folders import FILES, FolderKind, OpenFolder
 from nqe.graph.arrays import Integers
 from nqe.graph.fact_columns import Facts
 from nqe.graph.fingerprint import compute_fingerprint
@@ -30,7 +28,13 @@ from nqe.graph.index import Index
 from nqe.graph.literal_storage import LITERAL_SCHEMA, from_table, to_table
 from nqe.graph.ragged import offsets
 from nqe.graph.splits import SPLITS, check_splits
-from nqe.graph.stored_index import build_arrays, load_index
+from nqe.graph.stored_index import (
+    INDEX_FILE,
+    compare_index,
+    has_index,
+    load_index,
+    write_index,
+)
 from nqe.graph.vocabulary import ENTITY, Names, Vocabulary
 
 Loaded = TypeVar("Loaded")
@@ -39,9 +43,6 @@ _ENTITIES, _RELATIONS = "entities.parquet", "relations.parquet"
 _LITERALS = "literals.parquet"
 BAD_LINES = "bad_lines.tsv"
 """The file of an imported graph that lists the lines that were skipped."""
-INDEX_FILE = "index.bin"
-"""The file of the index; the manifest's entry `index` says where in it the arrays stand."""
-_INDEX, _ARRAYS, _OF = "index", "arrays", "of"
 _BEFORE_DIGESTS = 1
 KIND = FolderKind(
     "nqe-graph",
@@ -109,7 +110,7 @@ def save(
         if bad_lines is not None:
             (temporary / BAD_LINES).write_text(bad_lines, encoding="utf-8")
         if splits and _is_regular(vocabulary, splits):  # not the vocabulary of a checkpoint
-            manifest |= _write_index(temporary, manifest, vocabulary, splits)
+            manifest |= write_index(temporary, manifest, vocabulary, splits)
 
 
 def load(folder: Path) -> SavedGraph:
@@ -119,22 +120,17 @@ def load(folder: Path) -> SavedGraph:
 
 def load_opened(folder: OpenFolder) -> SavedGraph:
     """Read an opened folder, and compare its content with its manifest."""
-    return _report_damage(folder, _load_index if _has_index(folder) else _load_tables)
+    return _report_damage(folder, _load_index if has_index(folder) else _load_tables)
 
 
 def check_index(folder: OpenFolder) -> None:
     """Refuse an index that differs from what the tables of an opened folder give."""
 
     def compare(folder: OpenFolder) -> None:
-        own = read_arrays(folder.map_bytes(INDEX_FILE), folder.manifest[_INDEX][_ARRAYS])
         tables = _load_tables(folder)
-        made = build_arrays(tables.vocabulary, tables.splits)
-        if own.keys() != made.keys() or any(
-            own[name].tobytes() != made[name].tobytes() for name in made
-        ):
-            raise ValueError("the index is not that of its facts")
+        compare_index(folder, tables.vocabulary, tables.splits)
 
-    if _has_index(folder):
+    if has_index(folder):
         _report_damage(folder, compare)
 
 
@@ -181,18 +177,9 @@ def _load_index(folder: OpenFolder) -> SavedGraph:
     for name in folder.manifest[FILES]:
         if name.endswith(".parquet"):
             folder.check_file(name)
-    manifest = folder.manifest
-    arrays = read_arrays(folder.map_bytes(INDEX_FILE), manifest[_INDEX][_ARRAYS])
-    stored = load_index(arrays, manifest["entities"], manifest["relations"], _list_splits(manifest))
-    return SavedGraph(stored.vocabulary, stored.splits, manifest["fingerprint"], stored.index)
-
-
-def _write_index(
-    folder: Path, manifest: Mapping[str, Any], vocabulary: Vocabulary, splits: Mapping[str, Facts]
-) -> dict[str, Any]:
-    """Write the index of a folder whose other files are written; gives the manifest's entry."""
-    entry = {_ARRAYS: write_arrays(folder / INDEX_FILE, build_arrays(vocabulary, splits))}
-    return {_INDEX: entry | {_OF: _sign_index(manifest, entry, describe_files(folder))}}
+    stored = load_index(folder, _list_splits(folder.manifest))
+    fingerprint = folder.manifest["fingerprint"]
+    return SavedGraph(stored.vocabulary, stored.splits, fingerprint, stored.index)
 
 
 def _is_regular(vocabulary: Vocabulary, splits: Mapping[str, Facts]) -> bool:
@@ -207,22 +194,6 @@ def _is_regular(vocabulary: Vocabulary, splits: Mapping[str, Facts]) -> bool:
     except ValueError:
         return False
     return all(all(map(lt, one.ids, islice(one.ids, 1, None))) for one in names)
-
-
-def _has_index(folder: OpenFolder) -> bool:
-    """Whether a folder has an index that was made from the files that it has."""
-    entry = folder.manifest.get(_INDEX)
-    if not folder.is_signed or not folder.has(INDEX_FILE) or not isinstance(entry, dict):
-        return False
-    return entry.get(_OF) == _sign_index(folder.manifest, entry, folder.manifest[FILES])
-
-
-def _sign_index(
-    manifest: Mapping[str, Any], entry: Mapping[str, Any], files: Mapping[str, Any]
-) -> str:
-    """A hash of all that an index belongs to: the files, and what the manifest says of them."""
-    about = {key: manifest[key] for key in ("fingerprint", "entities", "relations", "splits")}
-    return compute_digest({**about, _ARRAYS: entry.get(_ARRAYS), FILES: files})
 
 
 def is_saved(folder: Path) -> bool:

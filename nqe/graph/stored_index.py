@@ -8,16 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from nqe.graph.array_file import Array
+from nqe.documents import compute_digest
+from nqe.folders import FILES, OpenFolder, describe_files
+from nqe.graph.array_file import Array, read_arrays, write_arrays
 from nqe.graph.fact_columns import Facts, concatenate
 from nqe.graph.index import Index
 from nqe.graph.stored_names import from_arrays, to_arrays
 from nqe.graph.vocabulary import ENTITY, Names, Vocabulary
 
+INDEX_FILE = "index.bin"
+"""The file of the index; an entry of the manifest says where in it the arrays stand."""
+_ENTRY, _ARRAYS, _OF = "index", "arrays", "of"
 _COLUMNS = ("subject", "relation", "object", "offset", "attribute", "value", "count")
 _INDEX = ("pairs", "keys", "rows")
 _NAMES = ("entities", "relations")
@@ -49,10 +55,26 @@ def build_arrays(vocabulary: Vocabulary, splits: Mapping[str, Facts]) -> dict[st
     return arrays
 
 
-def load_index(
-    arrays: Mapping[str, Array], entities: int, relations: int, splits: Sequence[str]
-) -> StoredIndex:
-    """The content of an index of so many entities and relations."""
+def write_index(
+    folder: Path, manifest: Mapping[str, Any], vocabulary: Vocabulary, splits: Mapping[str, Facts]
+) -> dict[str, Any]:
+    """Write the index of a folder whose other files are written; gives the manifest's entry."""
+    entry = {_ARRAYS: write_arrays(folder / INDEX_FILE, build_arrays(vocabulary, splits))}
+    return {_ENTRY: entry | {_OF: _sign(manifest, entry, describe_files(folder))}}
+
+
+def has_index(folder: OpenFolder) -> bool:
+    """Whether a folder has an index that was made from the files that it has."""
+    entry = folder.manifest.get(_ENTRY)
+    if not folder.is_signed or not folder.has(INDEX_FILE) or not isinstance(entry, dict):
+        return False
+    return entry.get(_OF) == _sign(folder.manifest, entry, folder.manifest[FILES])
+
+
+def load_index(folder: OpenFolder, splits: Sequence[str]) -> StoredIndex:
+    """Map the index of a folder that has one, and these splits."""
+    arrays = _map_arrays(folder)
+    entities, relations = folder.manifest["entities"], folder.manifest["relations"]
     vocabulary = Vocabulary(
         from_arrays(ENTITY, entities, _select(arrays, "entities")),
         _decode(from_arrays("relation", relations, _select(arrays, "relations"))),
@@ -64,6 +86,25 @@ def load_index(
         return StoredIndex(vocabulary, {splits[0]: facts}, index)
     counts = {name: arrays[f"count.{name}"] for name in splits}
     return StoredIndex(vocabulary, StoredSplits(facts, arrays["splits"], counts), index)
+
+
+def compare_index(folder: OpenFolder, vocabulary: Vocabulary, splits: Mapping[str, Facts]) -> None:
+    """Raise a ValueError if the index of a folder is not that of these names and facts."""
+    own, made = _map_arrays(folder), build_arrays(vocabulary, splits)
+    if own.keys() != made.keys() or any(
+        own[name].tobytes() != made[name].tobytes() for name in made
+    ):
+        raise ValueError("the index is not that of its facts")
+
+
+def _map_arrays(folder: OpenFolder) -> dict[str, Array]:
+    return read_arrays(folder.map_bytes(INDEX_FILE), folder.manifest[_ENTRY][_ARRAYS])
+
+
+def _sign(manifest: Mapping[str, Any], entry: Mapping[str, Any], files: Mapping[str, Any]) -> str:
+    """A hash of all that an index belongs to: the files, and what the manifest says of them."""
+    about = {key: manifest[key] for key in ("fingerprint", "entities", "relations", "splits")}
+    return compute_digest({**about, _ARRAYS: entry.get(_ARRAYS), FILES: files})
 
 
 class StoredSplits(Mapping[str, Facts]):

@@ -21,9 +21,8 @@ from tampering import change_json, sign_again
 
 from nqe.answering import check
 from nqe.errors import NqeError, StorageError
-from nqe.graph import Dataset, Description, Fact, Graph, Names, storage
-from nqe.graph.storage import INDEX_FILE
-from nqe.graph.stored_index import build_arrays
+from nqe.graph import Dataset, Description, Fact, Graph, Names, stored_index
+from nqe.graph.stored_index import INDEX_FILE, build_arrays
 from nqe.graph.stored_texts import StoredIds
 
 FACTS = {
@@ -262,7 +261,7 @@ def test_an_index_that_does_not_follow_from_the_tables_is_a_problem_of_the_folde
     assert check(saved).problems == ()
     # What only a fault in nqe itself would do: a wrong index with fitting digests.
     with monkeypatch.context() as patch:
-        patch.setattr(storage, "build_arrays", build_wrong_arrays)
+        patch.setattr(stored_index, "build_arrays", build_wrong_arrays)
         Dataset.of(FACTS).save(saved)
     [problem] = check(saved).problems
     assert "the index is not that of its facts" in problem
