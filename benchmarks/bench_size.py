@@ -128,7 +128,7 @@ def watch_peak(pid: int, peaks: list[float]) -> None:
     What the system says of a process that has ended includes the memory of the one it came from.
     """
     while found := re.search(r"VmHWM:\s*(\d+)", read_status(pid)):
-        peaks.append(int(found[1]) / 1e6)
+        peaks.append(int(found[1]) / 2**20)
         time.sleep(POLL_SECONDS)
 
 
@@ -151,7 +151,7 @@ def run_with_children(command: Sequence[str]) -> Done:
     if process.returncode:
         assert process.stderr is not None
         sys.exit(f"failed: {' '.join(command)}\n{process.stderr.read().decode()}")
-    return Done(time.perf_counter() - start, peak / 1000)
+    return Done(time.perf_counter() - start, peak / 2**10)
 
 
 def list_children(pid: int) -> list[int]:
@@ -170,7 +170,7 @@ def read_memory(pid: int | str) -> dict[str, float]:
         lines = Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="ascii").splitlines()[1:]
     except OSError:
         return {}
-    return {line.split(":")[0]: int(line.split()[1]) / 1000 for line in lines}
+    return {line.split(":")[0]: int(line.split()[1]) / 2**10 for line in lines}
 
 
 def measure_within(folder: Path, facts: int) -> None:
