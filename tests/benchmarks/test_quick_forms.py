@@ -34,6 +34,7 @@ COMMANDS = {
     "bench_exact.py": [],
     "bench_graph.py": [],
     "bench_sampling.py": [],
+    "bench_size.py": [],
     "bench_training.py": [],
     "bench_wikidata.py": [],
     "case_study.py": [],
