@@ -329,7 +329,7 @@ def page(shared: Shared, table: QueryTable, questions: QueryTable, *, quick: boo
 def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument("--count", type=int, default=250, help="queries of each shape")
-    parser.add_argument("--questions", type=int, default=600, help="of each shape, to calibrate")
+    parser.add_argument("--questions", type=int, default=1_500, help="of each shape, to calibrate")
     parser.add_argument("--beams", action="store_true", help="compare beams and joins instead")
     options = parser.parse_args()
     shared = Shared(benchmark_data(quick=options.quick), quick=options.quick)

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
         variables,
     )
     from nqe.readers import read
+    from nqe.readers.fetch_dataset import fetch
     from nqe.sampling import sample
     from nqe.server.client import AsyncClient, Client
     from nqe.settings import ModelSettings, RunSettings, SamplingSettings, TrainSettings
@@ -92,6 +93,7 @@ _HOMES = {
     "execute": "nqe.query",
     "execute_many": "nqe.query",
     "explain": "nqe.answering",
+    "fetch": "nqe.readers.fetch_dataset",
     "load": "nqe.model",
     "open": "nqe.answering",
     "parse": "nqe.query",
@@ -147,6 +149,7 @@ __all__ = [
     "execute",
     "execute_many",
     "explain",
+    "fetch",
     "load",
     "open",
     "parse",

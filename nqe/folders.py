@@ -7,7 +7,9 @@ damaged or belongs to another version of the folder is noticed when it is read.
 from __future__ import annotations
 
 import glob
+import mmap
 import os
+import sys
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -205,6 +207,17 @@ class OpenFolder:
         self._check(name, len(data), sha256(data).hexdigest() if self.is_signed else "")
         return data
 
+    def map_bytes(self, name: str) -> bytes | mmap.mmap:
+        """The content of a file, as memory that all processes which map it share."""
+        # Compared by reading, so that only what is used later counts as this process's memory.
+        with self.open_file(name) as file, self._report_damage(name):
+            return _map(file)
+
+    def check_file(self, name: str) -> None:
+        """Refuse a file that differs from what the manifest says of it."""
+        with self.open_file(name):
+            pass
+
     @contextmanager
     def open_file(self, name: str) -> Iterator[BufferedReader]:
         """A file to read within the block, for files that need not fit into memory twice."""
@@ -237,8 +250,7 @@ class OpenFolder:
         problems = []
         for name in self.manifest.get(FILES, ()):
             try:
-                with self.open_file(name):
-                    pass
+                self.check_file(name)
             except StorageError as error:
                 problems.append(str(error))
         return problems
@@ -274,6 +286,16 @@ class OpenFolder:
             raise StorageError(
                 f"{self.path / name}: cannot be read ({reason.lower()}); {self.kind.how_to_rebuild}"
             ) from error
+
+
+def _map(file: BufferedReader) -> bytes | mmap.mmap:
+    """Map a file into memory, or read it where that cannot be done."""
+    if sys.platform == "win32":  # a mapped file could not be replaced there
+        return file.read()
+    try:
+        return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    except (OSError, ValueError):  # a file system that cannot map files, or an empty file
+        return file.read()
 
 
 def describe_files(folder: Path, leave_out: Collection[str] = ()) -> dict[str, dict[str, Any]]:

@@ -16,6 +16,7 @@ TOP_MODULES = (
     "files",
     "folders",
     "figures",
+    "home",
     "progress",
     "cores",
     "locks",

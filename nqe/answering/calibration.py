@@ -173,9 +173,12 @@ class Calibration:
             return self.alone
         return self.facts if missing is None else self.facts.move(np.log(missing / self.missing))
 
-    def question_curve(self, graph: FactSource) -> QuestionCurve:
-        """The curve of whole questions to use with these known facts."""
-        return self.facts_questions if len(graph) else self.alone_questions
+    def question_curve(self, graph: FactSource, missing: float | None = None) -> QuestionCurve:
+        """The curve of whole questions to use with these known facts; see `curve`."""
+        if not len(graph):
+            return self.alone_questions
+        curve = self.facts_questions
+        return curve if missing is None else curve.move(missing / self.missing)
 
     def to_json(self) -> dict[str, Any]:
         """Return the curves as JSON data."""

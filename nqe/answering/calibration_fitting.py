@@ -18,7 +18,12 @@ from nqe.answering.calibration_storage import save_calibration
 from nqe.answering.logistic import fit_logistic, sigmoid
 from nqe.answering.neural import NeuralEngine
 from nqe.answering.probability import MAX_PREDICTED
-from nqe.answering.question_fitting import QUESTIONS, draw_questions, fit_question_curve
+from nqe.answering.question_fitting import (
+    QUESTIONS,
+    Asked,
+    draw_questions,
+    fit_question_curve,
+)
 from nqe.answering.reliability import ALL, Reliability, measure_reliability
 from nqe.documents import render_document
 from nqe.errors import NqeError
@@ -40,6 +45,8 @@ Floats = npt.NDArray[np.float64]
 
 ONE_HOP = 4_000
 """The number of one-hop queries that are drawn."""
+SHARE = 0.5
+"""Questions are also drawn with this share of the validation facts, to learn what that changes."""
 MEASURED = 60
 """The number of questions of each shape on which reliability is measured."""
 TOP, MIDDLE = 20, 1_000
@@ -155,16 +162,37 @@ def fit_calibration(model: Model, dataset: Dataset, seed: int = 0) -> Calibratio
     """Fit a calibration on the validation split: one-hop curves, then those of whole questions."""
     try:
         calibration = fit_one_hop(model, dataset, seed)
-        questions = draw_questions(dataset, "valid", "train", QUESTIONS, seed)
-        curves = [
-            fit_question_curve(NeuralEngine.of(model, dataset.known(known), calibration), asked)
-            for known, asked in (("train", questions), ("none", questions.without_facts()))
-        ]
+        asked, thinned = (
+            _ask(model, one, calibration, seed) for one in (dataset, thin(dataset, SHARE, seed))
+        )
+        alone = replace(
+            asked,
+            engine=NeuralEngine.of(model, dataset.known("none"), calibration),
+            questions=asked.questions.without_facts(),
+        )
+        curves = fit_question_curve(asked, thinned), fit_question_curve(alone)
     except ValueError as error:
         raise NqeError(
             f"no calibration fits the model's scores ({error}); train the model again"
         ) from error
     return replace(calibration, facts_questions=curves[0], alone_questions=curves[1])
+
+
+def _ask(model: Model, dataset: Dataset, calibration: Calibration, seed: int) -> Asked:
+    """Questions of which some have answers that only the validation split states."""
+    missing = _count_held_out(dataset)
+    engine = NeuralEngine.of(model, dataset.known("train"), calibration, missing=missing)
+    questions = draw_questions(dataset, "valid", "train", QUESTIONS, seed)
+    return Asked(engine, questions, missing / calibration.missing)
+
+
+def thin(dataset: Dataset, share: float, seed: int) -> Dataset:
+    """The data set with that share of its validation facts, drawn at random, and no test split."""
+    facts = dataset.splits["valid"]
+    count = max(1, round(len(facts) * share))
+    rows = np.random.default_rng(seed).permutation(len(facts))[:count]
+    kept = {"train": dataset.splits["train"], "valid": facts.take(np.sort(rows))}
+    return Dataset(dataset.vocabulary, kept)
 
 
 def _count_held_out(dataset: Dataset) -> float:

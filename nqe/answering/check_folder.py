@@ -90,6 +90,7 @@ Uses = Iterator[Callable[[], object]]
 
 def _use_graph(opened: OpenFolder) -> Uses:
     yield partial(graphs.load, opened.path)
+    yield partial(graphs.check_index, opened)
 
 
 def _use_queries(opened: OpenFolder) -> Uses:

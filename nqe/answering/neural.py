@@ -98,7 +98,7 @@ class NeuralEngine:
         """Compute the fuzzy set of every step of a table of plans."""
         graph, calibration = self.predictor.graph, self.calibration
         missing = self.missing if self.is_calibrated else None
-        curves = calibration.curve(graph, missing), calibration.question_curve(graph)
+        curves = calibration.curve(graph, missing), calibration.question_curve(graph, missing)
         return HybridRun(table, self.predictor, *curves, self.logic, self.options)
 
     def check_seen(self, plan: Plan) -> None:

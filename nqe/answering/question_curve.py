@@ -7,13 +7,15 @@ made of:
 
     z' = z + Σ part · (slope · z + bend · max(z, 0) + height)
 
-The slopes stay positive, so that the order of the answers stays as it is.
+The slopes stay positive, so that the order of the answers stays as it is. With more facts missing
+than when the curve was fitted, more of what is joined is right; how much more was fitted as well.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, Self
 
 import numpy as np
@@ -28,12 +30,13 @@ from nqe.query.step_table import StepTable
 Floats = npt.NDArray[np.float64]
 
 PARTS = (
-    *("question", "hops", "more_hops", "several", "more_several"),
+    *("question", "joined", "hops", "more_hops", "several", "more_several"),
     *("and", "inner_and", "or", "inner_or", "not", "inner_not"),
     *("stated", "expected"),
 )
 """What a question may be made of; see `measure_parts`."""
-NONE = (0.0,) * len(PARTS)
+JOINED = "joined"
+NONE, GAINS = (0.0,) * len(PARTS), (0.0, 0.0)
 MIN_SLOPE = 0.1
 _LOGS = 5.0
 """Logs of counts are divided by this, so that all parts are of about the same size."""
@@ -46,14 +49,22 @@ class QuestionCurve:
     slopes: tuple[float, ...] = NONE
     bends: tuple[float, ...] = NONE
     heights: tuple[float, ...] = NONE
+    missing: tuple[float, ...] = GAINS
+    """What the slope and the height of `joined` gain when e times as many facts are missing."""
 
     def __post_init__(self) -> None:
         for field in fields(self):
             values = getattr(self, field.name)
-            if len(values) != len(PARTS):
-                raise ValueError(f"{len(values)} {field.name} instead of {len(PARTS)}")
+            wanted = len(GAINS if field.name == "missing" else PARTS)
+            if len(values) != wanted:
+                raise ValueError(f"{len(values)} {field.name} instead of {wanted}")
             if not np.isfinite(values).all():
                 raise ValueError("a coefficient is not a finite number")
+
+    def move(self, times: float) -> QuestionCurve:
+        """The curve for when so many times as many facts are missing as when it was fitted."""
+        slope, height = (gain * math.log(times) for gain in self.missing)
+        return replace(self, slopes=_add(self.slopes, slope), heights=_add(self.heights, height))
 
     def calibrate(self, target: FuzzySet, parts: Floats) -> FuzzySet:
         """Calibrate the answers of a question made of some parts; what is certain stays so."""
@@ -77,6 +88,11 @@ class QuestionCurve:
         return cls(*(tuple(map(float, data[field.name])) for field in fields(cls)))
 
 
+def _add(values: tuple[float, ...], gain: float) -> tuple[float, ...]:
+    """Coefficients of parts, with a gain added to that of `joined`."""
+    return tuple(v + gain * (part == JOINED) for v, part in zip(values, PARTS, strict=True))
+
+
 UNMOVED = QuestionCurve()
 """The curve before any fit, which leaves all probabilities as they are."""
 
@@ -84,10 +100,11 @@ UNMOVED = QuestionCurve()
 def measure_parts(table: StepTable, targets: Sequence[FuzzySet]) -> Floats:
     """Measure what each plan of a table is made of, (plans, parts).
 
-    The parts are: that it is a question; whether the longest way has two projections, and how
-    many more; whether a projection takes two variables, and how many more; whether there is an
-    and, an or and a not, each at the top and below a projection; the log of the number of certain
-    answers, and of how many others are expected. A plan of a single projection has the first alone.
+    The parts are: that it is a question; whether it joins several steps; whether the longest way
+    has two projections, and how many more; whether a projection takes two variables, and how many
+    more; whether there is an and, an or and a not, each at the top and below a projection; the log
+    of the number of certain answers, and of how many others are expected. A plan of a single
+    projection has the first alone.
     """
     hops = _count_hops(table)[table.targets]
     taken = np.where(table.op == Op.PROJECTION, table.children.lengths - _count_any(table), 0)
@@ -99,6 +116,7 @@ def measure_parts(table: StepTable, targets: Sequence[FuzzySet]) -> Floats:
     expected = [float(one.values[one.values < 1].sum()) for one in targets]
     columns = [
         np.ones(len(table)),
+        np.zeros(len(table)),  # filled in below
         hops >= 2,
         np.maximum(hops - 2, 0),
         most >= 2,
@@ -108,7 +126,9 @@ def measure_parts(table: StepTable, targets: Sequence[FuzzySet]) -> Floats:
         np.log1p(expected) / _LOGS,
     ]
     parts = np.stack(columns, axis=1).astype(np.float64)
-    parts[~parts[:, 1:-2].any(axis=1), 1:] = 0
+    is_joined = parts[:, 2:-2].any(axis=1)
+    parts[:, PARTS.index(JOINED)] = is_joined
+    parts[~is_joined, 1:] = 0
     return parts
 
 

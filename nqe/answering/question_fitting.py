@@ -14,7 +14,7 @@ from nqe.answering.fuzzy_set import FuzzySet
 from nqe.answering.logistic import fit_logistic
 from nqe.answering.neural import NeuralEngine
 from nqe.answering.probability import to_logit
-from nqe.answering.question_curve import PARTS, QuestionCurve
+from nqe.answering.question_curve import JOINED, PARTS, QuestionCurve
 from nqe.graph.arrays import Booleans, Integers
 from nqe.graph.dataset import Dataset
 from nqe.graph.ragged import Ragged
@@ -105,21 +105,44 @@ def predict(engine: NeuralEngine, questions: Questions, least: float) -> tuple[P
     return Predicted(*columns), np.concatenate(parts)
 
 
-def fit_question_curve(engine: NeuralEngine, questions: Questions) -> QuestionCurve:
-    """Fit the curve of whole questions; the engine must not have one yet."""
-    predicted, parts = predict(engine, questions, LEAST)
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """Questions with the engine that predicts their answers.
+
+    `times` says how many times as many facts are missing as when the one-hop curves were fitted.
+    """
+
+    engine: NeuralEngine
+    questions: Questions
+    times: float = 1.0
+
+
+def fit_question_curve(*asked: Asked) -> QuestionCurve:
+    """Fit the curve of whole questions; the engines must not have one yet."""
+    samples = [_sample(one) for one in asked]
+    features, logits, right, weight = map(np.concatenate, zip(*samples, strict=True))
+    values = fit_logistic(features, right, weight, np.zeros(features.shape[1]), offset=logits)
+    slopes, bends, heights = values[: 3 * len(PARTS)].reshape(3, len(PARTS)).tolist()
+    missing = tuple(values[3 * len(PARTS) :].tolist())
+    return QuestionCurve(tuple(slopes), tuple(bends), tuple(heights), missing)
+
+
+def _sample(asked: Asked) -> tuple[Floats, Floats, Floats, Floats]:
+    """The features, log odds, truth and weight of the predictions for some questions."""
+    questions = asked.questions
+    predicted, parts = predict(asked.engine, questions, LEAST)
     shapes, shape = np.unique(np.array(questions.shape)[predicted.question], return_inverse=True)
-    asked = np.array([questions.shape.count(str(name)) for name in shapes])
-    weight = (WEIGHT * asked / np.bincount(shape, minlength=len(shapes)))[shape]
+    count = np.array([questions.shape.count(str(name)) for name in shapes])
+    weight = (WEIGHT * count / np.bincount(shape, minlength=len(shapes)))[shape]
     logits = to_logit(predicted.probability)
     own = parts[predicted.question]
-    features = np.concatenate(
-        [own * logits[:, None], own * np.maximum(logits, 0)[:, None], own], axis=1
+    joined = own[:, [PARTS.index(JOINED)]] * np.log(asked.times)
+    features = (
+        *(own * logits[:, None], own * np.maximum(logits, 0)[:, None], own),
+        *(joined * logits[:, None], joined),
     )
     right = predicted.right.astype(np.float64)
-    values = fit_logistic(features, right, weight, np.zeros(features.shape[1]), offset=logits)
-    slopes, bends, heights = values.reshape(3, len(PARTS)).tolist()
-    return QuestionCurve(tuple(slopes), tuple(bends), tuple(heights))
+    return np.concatenate(features, axis=1), logits, right, weight
 
 
 def _split(count: int) -> Iterator[Integers]:

@@ -14,6 +14,7 @@ from nqe.cli import (
     demo,
     evaluate,
     explain,
+    fetch,
     import_export,
     inspect_graph,
     plan_sparql,
@@ -61,6 +62,7 @@ def options(
 
 # In the order in which `nqe --help` lists them.
 for group in (
+    fetch,
     import_export,
     inspect_graph,
     split,

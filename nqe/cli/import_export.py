@@ -14,7 +14,7 @@ from nqe.errors import NqeError
 from nqe.text_format import STANDARD_STREAM
 
 if TYPE_CHECKING:
-    from nqe.readers import BadLines
+    from nqe.readers import BadLines, EndpointQuery
 
 
 def add_to(app: typer.Typer) -> None:
@@ -25,6 +25,8 @@ def add_to(app: typer.Typer) -> None:
 
 # At most this many bad lines are printed.
 SHOWN = 5
+# After the name of a graph: the folder of the pages that an endpoint gave so far.
+PAGES = ".pages"
 
 
 def import_(
@@ -32,7 +34,8 @@ def import_(
     sources: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[SRC…]", help="Files, `-`, or a folder with train, valid and test."
+            metavar="[SRC…]",
+            help="Files, `-`, a folder with train, valid and test, or sparql:URL.",
         ),
     ] = None,
     format: Annotated[
@@ -96,14 +99,24 @@ def import_(
         str | None,
         typer.Option(help="Wikidata: take only statements about instances of these, such as Q5."),
     ] = None,
+    query: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="sparql:URL: a file with a SELECT or CONSTRUCT query."),
+    ] = None,
+    page_size: Annotated[
+        int | None,
+        typer.Option(min=1, help="sparql:URL: rows to ask for at once; default 10,000."),
+    ] = None,
 ) -> None:
     """Read facts and save them as a graph folder (Python: nqe.read, Dataset.save).
 
     Example: nqe import wd50k/ -o wd50k.graph --labels labels.tsv
 
-    gzip, bzip2 and zstd files are decompressed. Files named train, valid (or dev) and test become
-    those splits, all others train. The labels.tsv in a folder is used unless --labels is given.
-    Without SRC, all files of the mapping are read.
+    gzip, bzip2, xz and zstd files are decompressed. Files named train, valid (or dev) and test
+    become those splits, all others train. The labels.tsv in a folder is used unless --labels is
+    given. Without SRC, all files of the mapping are read. sparql:https://host/sparql is an
+    endpoint, which --query is put to page by page; after a failure, the same command goes on
+    where it stopped.
     """
     from nqe.cli.print_graph import note_leakage, say_saved
     from nqe.cli.progress import ProgressBar
@@ -126,6 +139,7 @@ def import_(
         _split_names("keep-relations", keep_relations),
         _split_names("keep-classes", keep_classes),
     )
+    asked = _load_query(query, page_size, output)
     check_output(Path(output))
     bad, left_out = BadLines(skip=skip_bad), LeftOut()
     with ProgressBar("facts") as progress:
@@ -139,17 +153,40 @@ def import_(
             literals=policy,
             language=language,
             wikidata=wikidata,
+            query=asked,
             left_out=left_out,
             bad=bad,
             progress=progress,
         )
     dataset.save(output, bad.to_tsv() if bad.count else None)
+    if asked is not None:
+        asked.clear()
     _note_bad_lines(bad, output)
     kept = (policy or LiteralPolicy()).describe(dataset)
     for told in filter(None, (wikidata.describe(), left_out.describe(), kept)):
         printing.note(told)
     say_saved(output, dataset)
     note_leakage(dataset)
+
+
+def _load_query(path: str | None, page_size: int | None, output: str) -> EndpointQuery | None:
+    """The query for an endpoint, whose pages are kept beside the output until that is written."""
+    from nqe.readers import EndpointQuery
+    from nqe.readers.sparql_source import PAGE_SIZE
+
+    if path is None:
+        if page_size is not None:
+            raise NqeError(
+                "--page-size is for SPARQL endpoints; give --query FILE, or leave it out"
+            )
+        return None
+    return EndpointQuery(
+        EndpointQuery.load(path),
+        page_size or PAGE_SIZE,
+        folder=Path(f"{output.rstrip('/')}{PAGES}"),
+        tell=printing.note,
+        name=path,
+    )
 
 
 def _parse_qualifiers(text: str | None) -> tuple[tuple[str, str], ...] | None:

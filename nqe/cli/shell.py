@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +12,7 @@ import typer
 from nqe.cli import printing
 from nqe.cli.options import DeviceOption, FactsOption, GraphOption, PlaceArgument
 from nqe.errors import NqeError
+from nqe.home import find_home
 
 if TYPE_CHECKING:
     from prompt_toolkit.completion import Completer
@@ -158,7 +158,6 @@ def make_completer(vocabulary: Vocabulary) -> Completer:
 
 def _history_file() -> Path:
     """The history file, in NQE_HOME or by default in the user's cache folder."""
-    default = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "nqe"
-    home = Path(os.environ.get("NQE_HOME", default))
+    home = find_home()
     home.mkdir(parents=True, exist_ok=True)
     return home / "shell_history"

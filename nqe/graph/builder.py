@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from unicodedata import category
 
 import numpy as np
@@ -9,10 +10,13 @@ import numpy as np
 from nqe.errors import InputError
 from nqe.graph.arrays import Integers
 from nqe.graph.fact import Fact
-from nqe.graph.fact_columns import Facts
+from nqe.graph.fact_columns import Facts, concatenate
 from nqe.graph.literals import MARK, parse_id
 from nqe.graph.ragged import offsets
 from nqe.graph.vocabulary import ENTITY, Names, Vocabulary
+
+MERGED_AT = 4_000_000
+"""When so many facts were added, those that were added several times are merged."""
 
 
 class Numbering(dict[str, int]):
@@ -64,9 +68,10 @@ class FactCollector:
 
     def __init__(self, entity: Numbering, relation: Numbering) -> None:
         self._entity, self._relation = entity, relation
-        self._main: list[int] = []
-        self._pairs: list[int] = []
-        self._lengths: list[int] = []
+        # Arrays, as a list of so many numbers would take twice the memory.
+        self._main, self._pairs, self._lengths = array("q"), array("q"), array("q")
+        self._merged = Facts.empty()
+        self._most = MERGED_AT
 
     def add(self, fact: Fact) -> None:
         """Add a fact; if one of its ids is refused, nothing is added."""
@@ -79,15 +84,29 @@ class FactCollector:
             entity.truncate(counts[0])
             relation.truncate(counts[1])
             raise
-        self._main += main
-        self._pairs += pairs
+        self._main.extend(main)
+        if pairs:
+            self._pairs.extend(pairs)
         self._lengths.append(len(fact.qualifiers))
+        if len(self._lengths) == self._most:
+            self._merge()
 
     def to_columns(self) -> Facts:
-        """The facts in the order they were added, with the numbers that their ids had then."""
-        main = np.array(self._main, dtype=np.int64).reshape(-1, 3)
-        pairs = np.array(self._pairs, dtype=np.int64).reshape(-1, 2)
-        offset = offsets(np.array(self._lengths, dtype=np.int64))
+        """The facts in any order, some perhaps twice, with the numbers that their ids had."""
+        added = self._list_added()
+        return concatenate([self._merged, added]) if len(self._merged) else added
+
+    def _merge(self) -> None:
+        """Keep facts that were added several times once, so that memory holds no more than them."""
+        self._merged = self.to_columns().to_canonical()
+        self._main, self._pairs, self._lengths = array("q"), array("q"), array("q")
+        self._most = max(MERGED_AT, 2 * len(self._merged))
+
+    def _list_added(self) -> Facts:
+        """The facts that were added since the last merge, in that order."""
+        main = np.asarray(self._main, dtype=np.int64).reshape(-1, 3)
+        pairs = np.asarray(self._pairs, dtype=np.int64).reshape(-1, 2)
+        offset = offsets(np.asarray(self._lengths, dtype=np.int64))
         once = np.ones(len(main), dtype=np.int64)
         return Facts(main[:, 0], main[:, 1], main[:, 2], offset, pairs[:, 0], pairs[:, 1], once)
 
@@ -110,11 +129,13 @@ class DatasetBuilder:
         return name in self._entity or name in self._relation
 
     def finish(self) -> tuple[Vocabulary, dict[str, Facts]]:
-        """The vocabulary, and the canonical facts of each split."""
+        """The vocabulary, and the canonical facts of each split; no more can be added then."""
         entities, entity_numbers = self._entity.finish()
         relations, relation_numbers = self._relation.finish()
-        facts = {
-            name: collector.to_columns().renumber(entity_numbers, relation_numbers).to_canonical()
-            for name, collector in self._splits.items()
-        }
+        facts = {}
+        for name in list(self._splits):
+            # Taken out, so that what was collected is not in memory while it is sorted.
+            columns = self._splits.pop(name).to_columns()
+            columns = columns.renumber(entity_numbers, relation_numbers)
+            facts[name] = columns.to_canonical()
         return Vocabulary(entities, relations), facts

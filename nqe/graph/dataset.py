@@ -32,8 +32,9 @@ class Dataset:
         unknown = [name for name in self.splits if name not in SPLITS]
         if unknown:
             raise NqeError(f"unknown split '{unknown[0]}'; splits are {', '.join(SPLITS)}")
-        ordered = {name: self.splits[name] for name in SPLITS if name in self.splits}
-        object.__setattr__(self, "splits", ordered)
+        ordered = [name for name in SPLITS if name in self.splits]
+        if list(self.splits) != ordered:
+            object.__setattr__(self, "splits", {name: self.splits[name] for name in ordered})
 
     @classmethod
     def of(cls, splits: Mapping[str, Iterable[Fact]]) -> Dataset:
@@ -118,7 +119,9 @@ class Dataset:
         return Dataset(self.vocabulary.describe(descriptions), self.splits)
 
     def save(self, folder: str | Path, bad_lines: str | None = None) -> None:
-        """Write a folder of Parquet files; an older folder stays until the new one is complete.
+        """Write a folder of Parquet files with an index.
+
+        An older folder stays until the new one is complete.
 
         `bad_lines` is a text about lines that were skipped, to be kept beside the facts.
         """
@@ -130,6 +133,9 @@ class Dataset:
         saved = storage.load(Path(folder))
         dataset = cls(saved.vocabulary, saved.splits)
         dataset.__dict__["fingerprint"] = saved.fingerprint  # known already: it was compared
+        if saved.index is not None:
+            graph = Graph.of_index(saved.vocabulary, saved.index)
+            dataset._joined[tuple(dataset.splits)] = graph
         return dataset
 
     def __repr__(self) -> str:

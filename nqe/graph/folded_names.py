@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from operator import methodcaller
+from zlib import crc32
 
 import numpy as np
+
+from nqe.graph.array_file import Array
 
 
 def to_spaces(name: str) -> str:
@@ -21,25 +24,33 @@ def fold(name: str) -> str:
 class FoldedNames:
     """Names by what they are when folded.
 
-    It keeps hashes and not folded texts, which of a million names would take far more memory.
+    It keeps checksums and not folded texts, which of a million names would take far more memory.
+    Checksums are the same in every process, so that they can be saved.
     """
 
-    def __init__(self, names: Sequence[str]) -> None:
+    def __init__(self, names: Sequence[str], checksums: Array, places: Array) -> None:
         self._names = names
-        # `map` over methods of strings takes half the time of a loop that calls `fold`.
-        folded = map(str.casefold, map(methodcaller("replace", "_", " "), names))
-        hashes = np.fromiter(map(hash, folded), np.int64, len(names))
-        self._order = np.argsort(hashes)
-        self._hashes = hashes[self._order]
+        self.checksums, self.places = checksums, places
+        """The checksums of all folded names, ascending, and the place of each name."""
 
-    def __reduce__(self) -> tuple[type[FoldedNames], tuple[Sequence[str]]]:
-        # Another process has other hashes of texts.
-        return FoldedNames, (self._names,)
+    @classmethod
+    def of(cls, names: Sequence[str]) -> FoldedNames:
+        """Fold all names."""
+        checksums = np.fromiter(_compute_checksums(names), np.uint32, len(names))
+        order = np.argsort(checksums, kind="stable")
+        return cls(names, checksums[order], order)
 
     def find(self, text: str) -> list[int]:
         """The positions of the names that are equal to the text when folded, ascending."""
         folded = fold(text)
-        key = hash(folded)
-        first, last = (self._hashes.searchsorted(key, side) for side in ("left", "right"))
-        places = sorted(self._order[first:last].tolist())
+        # Of the same type, as NumPy would copy all checksums otherwise.
+        key = np.uint32(next(_compute_checksums([text])))
+        first, last = (self.checksums.searchsorted(key, side) for side in ("left", "right"))
+        places = sorted(self.places[first:last].tolist())
         return [place for place in places if fold(self._names[place]) == folded]
+
+
+def _compute_checksums(names: Iterable[str]) -> Iterator[int]:
+    # `map` over methods of strings takes half the time of a loop that calls `fold`.
+    folded = map(str.casefold, map(methodcaller("replace", "_", " "), names))
+    return map(crc32, map(methodcaller("encode", "utf-8", "surrogatepass"), folded))

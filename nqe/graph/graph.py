@@ -25,7 +25,7 @@ from nqe.graph.vocabulary import Description, Vocabulary
 
 @dataclass(frozen=True, eq=False)
 class Graph:
-    """Facts over a vocabulary. Immutable; the index is built when first needed."""
+    """Facts over a vocabulary. Immutable; the index is built when first needed, or was saved."""
 
     vocabulary: Vocabulary
     facts: Facts
@@ -40,6 +40,13 @@ class Graph:
         vocabulary, splits = builder.finish()
         return cls(vocabulary, splits["all"])
 
+    @classmethod
+    def of_index(cls, vocabulary: Vocabulary, index: Index) -> Graph:
+        """A graph of facts that have an index already."""
+        graph = cls(vocabulary, index.facts)
+        graph.__dict__["index"] = index
+        return graph
+
     @property
     def entity_count(self) -> int:
         """The number of entities in the vocabulary."""
@@ -53,7 +60,7 @@ class Graph:
     @cached_property
     def index(self) -> Index:
         """The facts by the entities in their slots."""
-        return Index(self.facts, self.entity_count, self.relation_count)
+        return Index.of(self.facts, self.entity_count, self.relation_count)
 
     @cached_property
     def relation_profile(self) -> RelationProfile:

@@ -21,25 +21,40 @@ from nqe.graph.pattern import FIRST_QUALIFIER, Pattern, Patterns
 class Index:
     """The rows of facts, sorted by the columns and entities that they have."""
 
-    def __init__(self, facts: Facts, entity_count: int, relation_count: int) -> None:
+    def __init__(
+        self,
+        facts: Facts,
+        entity_count: int,
+        relation_count: int,
+        pairs: Integers,
+        keys: Integers,
+        rows: Integers,
+    ) -> None:
         self.facts, self.entity_count, self.relation_count = facts, entity_count, relation_count
+        self.pairs = pairs  # (pairs,) relation * relation_count + attribute, ascending
+        self.keys = keys  # (entries,) column * entity_count + entity, ascending
+        self.rows = rows  # (entries,)
+        # For one key, Python's bisect over a memory view is several times faster than searchsorted.
+        self._keys = memoryview(cast(Any, keys))
+        column_count = 2 * relation_count + len(pairs)
+        starts = keys.searchsorted(np.arange(column_count + 1) * entity_count)
+        self.column_start: list[int] = starts.tolist()  # (columns + 1,)
+        self._pair_columns = {
+            pair: 2 * relation_count + i for i, pair in enumerate(self.pairs.tolist())
+        }
+
+    @classmethod
+    def of(cls, facts: Facts, entity_count: int, relation_count: int) -> Index:
+        """Sort the rows of facts."""
         pairs = facts.relation[facts.qualifier_fact] * relation_count + facts.attribute
-        self.pairs, pair_numbers = np.unique(pairs, return_inverse=True)
+        pairs, pair_numbers = np.unique(pairs, return_inverse=True)
         columns = [2 * facts.relation, 2 * facts.relation + 1, 2 * relation_count + pair_numbers]
         entities = [facts.subject, facts.object, facts.value]
         keys = np.concatenate(columns) * entity_count + np.concatenate(entities)
         order = np.argsort(keys, kind="stable")
         rows = np.arange(len(facts))
-        self.keys = keys[order]  # (entries,) column * entity_count + entity
-        self.rows = np.concatenate([rows, rows, facts.qualifier_fact])[order]  # (entries,)
-        # For one key, Python's bisect over a memory view is several times faster than searchsorted.
-        self._keys = memoryview(cast(Any, self.keys))
-        column_count = 2 * relation_count + len(self.pairs)
-        starts = self.keys.searchsorted(np.arange(column_count + 1) * entity_count)
-        self.column_start: list[int] = starts.tolist()  # (columns + 1,)
-        self._pair_columns = {
-            pair: 2 * relation_count + i for i, pair in enumerate(self.pairs.tolist())
-        }
+        rows = np.concatenate([rows, rows, facts.qualifier_fact])[order]
+        return cls(facts, entity_count, relation_count, pairs, keys[order], rows)
 
     def find_column(self, pattern: Pattern, slot: int) -> int | None:
         """The column of a pattern's slot; None if no fact of the relation has its attribute."""

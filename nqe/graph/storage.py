@@ -1,26 +1,43 @@
-"""Saves data sets as a folder of Parquet files with a manifest, and loads them."""
+"""Saves data sets as a folder of Parquet files with a manifest and an index, and loads them.
+
+The Parquet files are what a graph is; other tools read them too. The index holds the same in the
+form in which questions are answered, and is mapped into memory. It is used only if the manifest
+says that it was made from these very files; otherwise the Parquet files are read.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from itertools import islice
+from operator import lt
 from pathlib import Path
 from textwrap import shorten
-from typing import Any, NamedTuple
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
 from pyarrow import compute, parquet
 
 from nqe.errors import StorageError
-from nqe.folders import FolderKind, OpenFolder
+from nqe.folders import FILES, FolderKind, OpenFolder
 from nqe.graph.arrays import Integers
 from nqe.graph.fact_columns import Facts
 from nqe.graph.fingerprint import compute_fingerprint
+from nqe.graph.index import Index
 from nqe.graph.literal_storage import LITERAL_SCHEMA, from_table, to_table
 from nqe.graph.ragged import offsets
 from nqe.graph.splits import SPLITS, check_splits
+from nqe.graph.stored_index import (
+    INDEX_FILE,
+    compare_index,
+    has_index,
+    load_index,
+    write_index,
+)
 from nqe.graph.vocabulary import ENTITY, Names, Vocabulary
+
+Loaded = TypeVar("Loaded")
 
 _ENTITIES, _RELATIONS = "entities.parquet", "relations.parquet"
 _LITERALS = "literals.parquet"
@@ -33,7 +50,11 @@ KIND = FolderKind(
     "graph folder",
     "nqe import",
     "import the graph again",
-    (_ENTITIES, _RELATIONS, _LITERALS, *(f"{split}.parquet" for split in SPLITS), BAD_LINES),
+    (
+        *(_ENTITIES, _RELATIONS, _LITERALS),
+        *(f"{split}.parquet" for split in SPLITS),
+        *(INDEX_FILE, BAD_LINES),
+    ),
     {"fingerprint": (str,), "entities": (int,), "relations": (int,), "splits": (dict,)},
     older_versions=(_BEFORE_DIGESTS,),
 )
@@ -58,12 +79,15 @@ _FACT_SCHEMA = pa.schema(
 )
 
 
-class SavedGraph(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class SavedGraph:
     """What a graph folder holds."""
 
     vocabulary: Vocabulary
-    splits: dict[str, Facts]
+    splits: Mapping[str, Facts]
     fingerprint: str
+    index: Index | None = None
+    """The index of the facts of all splits together, if the folder has one."""
 
 
 def save(
@@ -74,7 +98,8 @@ def save(
     bad_lines: str | None = None,
 ) -> None:
     """Write a folder; a folder that exists is replaced when the new one is complete."""
-    with KIND.create(folder, _make_manifest(vocabulary, splits, fingerprint)) as temporary:
+    manifest = _make_manifest(vocabulary, splits, fingerprint)
+    with KIND.create(folder, manifest) as temporary:
         for file, names in ((_ENTITIES, vocabulary.entities), (_RELATIONS, vocabulary.relations)):
             _write_table(_names_table(names), temporary / file, "snappy")
         if vocabulary.entities.literals:
@@ -84,6 +109,8 @@ def save(
             _write_table(_facts_table(facts), temporary / f"{split}.parquet", "zstd")
         if bad_lines is not None:
             (temporary / BAD_LINES).write_text(bad_lines, encoding="utf-8")
+        if splits and _is_regular(vocabulary, splits):  # not the vocabulary of a checkpoint
+            manifest |= write_index(temporary, manifest, vocabulary, splits)
 
 
 def load(folder: Path) -> SavedGraph:
@@ -93,21 +120,24 @@ def load(folder: Path) -> SavedGraph:
 
 def load_opened(folder: OpenFolder) -> SavedGraph:
     """Read an opened folder, and compare its content with its manifest."""
+    return _report_damage(folder, _load_index if has_index(folder) else _load_tables)
+
+
+def check_index(folder: OpenFolder) -> None:
+    """Refuse an index that differs from what the tables of an opened folder give."""
+
+    def compare(folder: OpenFolder) -> None:
+        tables = _load_tables(folder)
+        compare_index(folder, tables.vocabulary, tables.splits)
+
+    if has_index(folder):
+        _report_damage(folder, compare)
+
+
+def _report_damage(folder: OpenFolder, read: Callable[[OpenFolder], Loaded]) -> Loaded:
+    """The result of reading a folder; what is wrong with its content is a StorageError."""
     try:
-        entities = _read_names(ENTITY, folder.read_bytes(_ENTITIES))
-        if folder.has(_LITERALS):
-            table = _read_table(folder.read_bytes(_LITERALS), LITERAL_SCHEMA)
-            entities = replace(entities, literals=from_table(table, entities.ids))
-        relations = _read_names("relation", folder.read_bytes(_RELATIONS))
-        splits = {
-            name: _read_facts(folder.read_bytes(f"{name}.parquet"))
-            for name in _list_splits(folder.manifest)
-        }
-        vocabulary = Vocabulary(entities, relations)
-        fingerprint = compute_fingerprint(vocabulary, splits)
-        for name, facts in splits.items():
-            _check_facts(name, facts, vocabulary)
-        _check_manifest(folder.manifest, _make_manifest(vocabulary, splits, fingerprint))
+        return read(folder)
     except (
         pa.ArrowException,
         OSError,
@@ -121,7 +151,49 @@ def load_opened(folder: OpenFolder) -> SavedGraph:
         raise StorageError(
             f"{folder.path}: damaged graph folder ({reason}); {KIND.how_to_rebuild}"
         ) from error
+
+
+def _load_tables(folder: OpenFolder) -> SavedGraph:
+    """Read the Parquet files of an opened folder, and check every number in them."""
+    entities = _read_names(ENTITY, folder.read_bytes(_ENTITIES))
+    if folder.has(_LITERALS):
+        table = _read_table(folder.read_bytes(_LITERALS), LITERAL_SCHEMA)
+        entities = replace(entities, literals=from_table(table, entities.ids))
+    relations = _read_names("relation", folder.read_bytes(_RELATIONS))
+    splits = {
+        name: _read_facts(folder.read_bytes(f"{name}.parquet"))
+        for name in _list_splits(folder.manifest)
+    }
+    vocabulary = Vocabulary(entities, relations)
+    fingerprint = compute_fingerprint(vocabulary, splits)
+    for name, facts in splits.items():
+        _check_facts(name, facts, vocabulary)
+    _check_manifest(folder.manifest, _make_manifest(vocabulary, splits, fingerprint))
     return SavedGraph(vocabulary, splits, fingerprint)
+
+
+def _load_index(folder: OpenFolder) -> SavedGraph:
+    """Map the index of an opened folder; the other files are only compared with their digests."""
+    for name in folder.manifest[FILES]:
+        if name.endswith(".parquet"):
+            folder.check_file(name)
+    stored = load_index(folder, _list_splits(folder.manifest))
+    fingerprint = folder.manifest["fingerprint"]
+    return SavedGraph(stored.vocabulary, stored.splits, fingerprint, stored.index)
+
+
+def _is_regular(vocabulary: Vocabulary, splits: Mapping[str, Facts]) -> bool:
+    """Whether reading the tables would find nothing wrong.
+
+    The numbers of an index are checked here, when it is written, and not when it is loaded.
+    """
+    names = (vocabulary.entities, vocabulary.relations)
+    try:
+        for name, facts in splits.items():
+            _check_facts(name, facts, vocabulary)
+    except ValueError:
+        return False
+    return all(all(map(lt, one.ids, islice(one.ids, 1, None))) for one in names)
 
 
 def is_saved(folder: Path) -> bool:

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nqe.errors import AmbiguousName, NqeError, UnknownName
-from nqe.graph.arrays import Integers
+from nqe.graph.array_file import Array
 from nqe.graph.folded_names import FoldedNames, to_spaces
 from nqe.graph.literal_columns import (
     NO_LITERAL,
@@ -26,6 +26,7 @@ from nqe.graph.literal_columns import (
 )
 from nqe.graph.literals import list_readings
 from nqe.graph.spelling import find_nearest_words
+from nqe.graph.stored_texts import StoredIds
 
 ENTITY = "entity"
 
@@ -38,6 +39,14 @@ class Description:
     description: str | None = None
     aliases: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        """Leave out NUL bytes, which no file of text can hold."""
+        if any(text and "\0" in text for text in (self.label, self.description, *self.aliases)):
+            for name in ("label", "description"):
+                object.__setattr__(self, name, _drop_nul(getattr(self, name)))
+            kept = tuple(filter(None, map(_drop_nul, self.aliases)))
+            object.__setattr__(self, "aliases", kept)
+
     def merge(self, other: Description) -> Description:
         """Both together: this label and description are kept, another label becomes an alias."""
         labels = (*self.aliases, *((other.label,) if self.label else ()), *other.aliases)
@@ -45,6 +54,10 @@ class Description:
         return Description(
             self.label or other.label, self.description or other.description, tuple(aliases)
         )
+
+
+def _drop_nul(text: str | None) -> str | None:
+    return None if text is None else text.replace("\0", "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,8 +146,10 @@ class Names:
     def describe(self, descriptions: Mapping[str, Description]) -> Names:
         """The same names with descriptions added; descriptions of unknown ids are ignored."""
         labels, texts, aliases = list(self.labels), list(self.descriptions), dict(self.aliases)
-        for name in descriptions.keys() & self._numbers.keys():
-            number = self._numbers[name]
+        for name in descriptions:
+            number = self.number(name)
+            if number is None:
+                continue
             own = labels[number]
             label = None if self.literals and is_shown_form(name, own) else own
             earlier = Description(label, texts[number], aliases.get(number, ()))
@@ -151,7 +166,9 @@ class Names:
     def id_order(self) -> npt.NDArray[np.int64]:
         """The place of each name in the order of the ids; the number itself if that is kept."""
         places = np.arange(len(self))
-        if not all(map(le, self.ids, islice(self.ids, 1, None))):
+        if not isinstance(self.ids, StoredIds) and not all(
+            map(le, self.ids, islice(self.ids, 1, None))
+        ):
             places[sorted(range(len(self)), key=self.ids.__getitem__)] = np.arange(len(self))
         return places
 
@@ -161,7 +178,7 @@ class Names:
 
     def label_of(self, name: str) -> str:
         """The label of an id; the id itself if it has none or is unknown."""
-        number = self._numbers.get(name)
+        number = self.number(name)
         return name if number is None else self.name(number)
 
     def full_name(self, number: int) -> str:
@@ -172,7 +189,7 @@ class Names:
 
     def number(self, name: str) -> int | None:
         """The number of an id, or None."""
-        return self._numbers.get(name)
+        return self.ids.find(name) if isinstance(self.ids, StoredIds) else self._numbers.get(name)
 
     def resolve(self, text: str) -> int:
         """The number of an id, a label or an alias; `_` may stand for a space.
@@ -180,7 +197,7 @@ class Names:
         An id goes first, then labels and aliases in the same case, then those in another case;
         in both, literals come after everything else.
         """
-        number = self._numbers.get(text)
+        number = self.number(text)
         if number is not None:
             return number
         found = self._find_best(text)
@@ -207,7 +224,7 @@ class Names:
 
     def search(self, text: str, limit: int) -> list[Hit]:
         """Names that a text may mean, best first: by id, label, prefix, part, nearest spelling."""
-        number = self._numbers.get(text)
+        number = self.number(text)
         folded = text.replace("_", " ").casefold()
         ways: tuple[tuple[str, Iterable[int]], ...] = (
             ("id", () if number is None else (number,)),
@@ -242,7 +259,7 @@ class Names:
         return [text.replace("_", " ") for text, _ in pairs], [number for _, number in pairs]
 
     @cached_property
-    def _all_names(self) -> tuple[list[str], Integers]:
+    def all_names(self) -> tuple[Sequence[str], Array]:
         """All ids, then all labels, then all aliases; and the number of each."""
         labels = ((label, n) for n, label in enumerate(self.labels) if label)
         aliases = ((alias, n) for n, names in self.aliases.items() for alias in names)
@@ -252,13 +269,14 @@ class Names:
         return texts, np.concatenate([np.arange(len(self)), numbers])
 
     @cached_property
-    def _folded(self) -> FoldedNames:
-        return FoldedNames(self._all_names[0])
+    def folded(self) -> FoldedNames:
+        """All names by what they are when folded."""
+        return FoldedNames.of(self.all_names[0])
 
     def _find_candidates(self, text: str) -> list[tuple[Rank, int]]:
         """The numbers of all that has this name in any case, each with its rank, best first."""
-        texts, numbers = self._all_names
-        found = [(place, int(numbers[place])) for place in self._folded.find(text)]
+        texts, numbers = self.all_names
+        found = [(place, int(numbers[place])) for place in self.folded.find(text)]
         return sorted(
             (Rank.of(text, texts[place], self._kind_of_name(place, number)), number)
             for place, number in found
@@ -294,7 +312,7 @@ class Names:
     def _find_values(self, text: str) -> list[int]:
         """The literals that a text may stand for; one such as 1903-06-01 is no label."""
         readings = list_readings(text) if self.literals else ()
-        return [self._numbers[name] for name in readings if name in self._numbers]
+        return [number for number in map(self.number, readings) if number is not None]
 
     @cached_property
     def _sorted(self) -> list[tuple[str, int]]:

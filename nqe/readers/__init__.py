@@ -7,6 +7,7 @@ from nqe.readers.left_out import LeftOut
 from nqe.readers.literal_policy import LiteralPolicy
 from nqe.readers.read_dataset import read, read_labels
 from nqe.readers.records import BadLine, DescribedId, Record, Records, Skipped
+from nqe.readers.sparql_source import EndpointQuery
 from nqe.readers.typed_values import LiteralType
 from nqe.readers.wikidata_policy import WikidataPolicy
 
@@ -16,6 +17,7 @@ __all__ = [
     "BadLines",
     "Columns",
     "DescribedId",
+    "EndpointQuery",
     "LeftOut",
     "LiteralPolicy",
     "LiteralType",

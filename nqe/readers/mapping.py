@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields
@@ -11,11 +12,17 @@ from typing import Any
 from nqe.errors import InputError, NqeError
 from nqe.graph.splits import SPLITS
 from nqe.readers.columns import TYPE_RELATION, Columns, Pairs
+from nqe.readers.sparql_source import is_endpoint
 from nqe.readers.typed_values import LiteralType
 from nqe.text_format import SEPARATOR_NAMES
 
 LARGEST_FILE = 1 << 20
 """Bytes that a mapping file may have."""
+DEEPEST_KEY = 30
+"""Names that a key may have, with dots between; the memory for a key grows with their square."""
+_DEEP_KEY = re.compile(
+    rb"""(?<![\w."'-])((?:"[^"\n]*+"|'[^'\n]*+'|[\w-]++)[ \t]*+\.[ \t]*+){%d}""" % DEEPEST_KEY
+)
 LITERAL_KEYS = tuple(field.name for field in fields(LiteralType))
 
 
@@ -37,7 +44,7 @@ def read_mapping(path: str | Path, sources: Sequence[str] = ()) -> list[MappedFi
     """
     content = _load(path)
     files = [
-        _read_section(f"{path} [{name}]", name, Path(path).parent / name, section)
+        _read_section(f"{path} [{name}]", name, _locate(name, Path(path).parent), section)
         for name, sections in content.items()
         for section in (sections if isinstance(sections, list) else [sections])
     ]
@@ -46,16 +53,27 @@ def read_mapping(path: str | Path, sources: Sequence[str] = ()) -> list[MappedFi
     return list(_choose(files, sources, path)) if sources else files
 
 
+def _locate(name: str, folder: Path) -> str:
+    """Where the file of a section is; an endpoint is where its name says."""
+    return name if is_endpoint(name) else str(folder / name)
+
+
 def _load(path: str | Path) -> dict[str, Any]:
     try:
         with Path(path).open("rb") as file:
             content = file.read(LARGEST_FILE + 1)
         if len(content) > LARGEST_FILE:
             raise InputError(f"{path}: more than {LARGEST_FILE:,} bytes; name a mapping in TOML")
-        return tomllib.loads(content.decode("utf-8"))
+        if _DEEP_KEY.search(content):
+            raise InputError(f"{path}: a key of {DEEPEST_KEY} names and more; put one in quotes")
+        return tomllib.loads(content.decode("utf-8-sig"))
     except FileNotFoundError:
         raise InputError(f"{path}: no such file; name a mapping in TOML") from None
-    except (OSError, ValueError, RecursionError) as error:
+    except OSError as error:
+        raise InputError(
+            f"{path}: cannot be opened ({error.strerror}); name a mapping in TOML"
+        ) from error
+    except (ValueError, RecursionError) as error:
         raise InputError(
             f"{path}: not a TOML file ({error}); see 'Several tables' on the page of formats"
         ) from error
@@ -81,7 +99,7 @@ def _choose(
         yield from (MappedFile(one.section, source, one.columns, one.split) for one in found)
 
 
-def _read_section(where: str, name: str, file: Path, section: Any) -> MappedFile:
+def _read_section(where: str, name: str, file: str, section: Any) -> MappedFile:
     if not isinstance(section, dict):
         raise InputError(f'{where}: not a section; write ["{name}"] above the keys of a file')
     unknown = [key for key in section if key not in KEYS]
@@ -92,7 +110,7 @@ def _read_section(where: str, name: str, file: Path, section: Any) -> MappedFile
     kind = values.pop("type", None)
     if kind is not None:
         values["properties"] = (*values.get("properties", ()), (kind, TYPE_RELATION))
-    return MappedFile(name, str(file), Columns(**values, mapping=where), split)
+    return MappedFile(name, file, Columns(**values, mapping=where), split)
 
 
 def _text(value: Any, where: str) -> str:

@@ -52,7 +52,7 @@ def read(source: Source, syntax: str, language: str | None = None, file_number: 
     marks = syntaxes.scan(source, syntax)
     reader = _Reader(RdfTerms(file_number), LabelCollector(language), marks)
     passing = Marks(syntax)
-    limits = choose_limits(source.name, syntax, marks)
+    limits = choose_limits(source.name, syntax)
     stream = io.BufferedReader(_CheckedBytes(source, passing, limits), _BUFFER)
     parser = _choose_parser(source, syntax, marks)
     for number, quad in _parse(source.name, stream, parser, syntax):

@@ -10,11 +10,13 @@ from typing import Protocol
 from xml.parsers import expat
 
 from nqe.errors import InputError
-from nqe.readers.rdf_syntax import LINE_SYNTAXES, RDF_XML, Marks
+from nqe.readers.rdf_syntax import LINE_SYNTAXES, RDF_XML
 from nqe.readers.source import LONGEST_LINE
 
 DEEPEST_TERM = 100
 """How many triple terms may stand in each other; the parser crashes at some ten thousand."""
+DEEPEST_BRACKET = 2_000
+"""How many brackets may stand in each other in Turtle; each takes memory until it is closed."""
 DEEPEST_XML = 2_000
 """How many XML elements may stand in each other; the parser's time grows with their square."""
 
@@ -25,15 +27,20 @@ _ENTITY = re.compile(
     rb"""<!ENTITY(\s+[\w.-]+\s+("[^"&%]{0,200}"|'[^'&%]{0,200}')\s*>"""
     rb"""|\s*[\w.-]*\s*("[^"&%]{0,200}"?|'[^'&%]{0,200}'?)?\s*\Z)"""  # cut by the chunk's end
 )
-# The most bytes of a text in which such entities can stand.
-_LONGEST_WITH_ENTITIES = 1 << 20
-# Turtle in parts of which each is complete, whatever follows.
-_PARTS = re.compile(
-    rb"""[^"'#<)\\]+|\\.|<[^<>"{}|^`\\\s]*>|\#[^\n]*\n|(?P<open><<\()|(?P<close>\)>>)"""
-    rb"""|"{3}([^"\\]|\\.|"(?!""))*"{3}|"([^"\\]|\\.)*"(?=[^"])"""
-    rb"""|'{3}([^'\\]|\\.|'(?!''))*'{3}|'([^'\\]|\\.)*'(?=[^'])|[<)](?=..)""",
+# The most bytes of a text in which such entities or tags can stand, as each takes much memory.
+_LONGEST_MARKED_TEXT = 1 << 20
+# Turtle up to its next bracket, in parts of which each is whole, also if more bytes follow.
+_NO_BRACKETS = re.compile(
+    rb"""(?:[^"'#<>()\[\]{}\\]++|\\.|<[^<>"{}|^`\\\s]*+>|\#[^\n]*+\n"""
+    rb"""|<(?!<|[^<>"{}|^`\\\s]*+\Z)|>(?!>|\Z)"""
+    rb"""|"{3}(?:[^"\\]++|\\.|"(?!""))*+"{3}|"(?!"")(?:[^"\\]++|\\.)*+"(?=[^"])"""
+    rb"""|'{3}(?:[^'\\]++|\\.|'(?!''))*+'{3}|'(?!'')(?:[^'\\]++|\\.)*+'(?=[^']))*+""",
     re.DOTALL,
 )
+_BRACKET = re.compile(rb"<<|>>|[\[\](){}]")
+_STEPS = {b"<<": 1, b">>": -1, b"[": 1, b"]": -1, b"(": 1, b")": -1, b"{": 1, b"}": -1}
+# What rdf:parseType can be; anything else means XML as a value.
+_PARSE_TYPES = ("Resource", "Collection", "Triple")
 _CUT_SHORT = ("no element found", "unclosed token")
 
 
@@ -47,49 +54,30 @@ class Limits(Protocol):
         """Look at the end of the file."""
 
 
-def choose_limits(name: str, syntax: str, marks: Marks | None) -> Limits:
-    """The limits for a file of a syntax; the marks are None if it was not looked through."""
+def choose_limits(name: str, syntax: str) -> Limits:
+    """The limits for a file of a syntax."""
     if syntax == RDF_XML:
         return _XmlLimits(name)
     if syntax in LINE_SYNTAXES:
         return _LineLimits(name)
-    return _TermLimits(name) if marks is None or marks.terms else _NoLimits()
+    return _BracketLimits(name)
 
 
-class _NoLimits:
-    def feed(self, chunk: bytes) -> None:
-        """Any bytes will do."""
-
-    def close(self) -> None:
-        """Any end will do."""
-
-
-class _RunLimit:
-    """Refuses bytes without a sign among them, such as a line without end."""
-
-    def __init__(self, sign: bytes, what: str) -> None:
-        self._sign, self._what, self._length = sign, what, 0
-        self.most = LONGEST_LINE
-
-    def feed(self, chunk: bytes) -> list[bytes]:
-        """Look at the next bytes, and return them split at the signs."""
-        parts = chunk.split(self._sign)
-        lengths = [self._length + len(parts[0]), *map(len, parts[1:])]
-        if max(lengths) > self.most:
-            raise InputError(f"{self._what} of more than {self.most >> 20} MB; shorten it")
-        self._length = lengths[-1]
-        return parts
-
-
-class _LineLimits(_NoLimits):
+class _LineLimits:
     """Refuses long lines, and lines with triple terms in each other."""
 
     def __init__(self, name: str) -> None:
-        self._name, self._lines, self._depth = name, _RunLimit(b"\n", f"{name}: a line"), 0
+        self._name, self._length, self._depth = name, 0, 0
 
     def feed(self, chunk: bytes) -> None:
         """Look at the next lines."""
-        lines = self._lines.feed(chunk)
+        lines = chunk.split(b"\n")
+        lengths = [self._length + len(lines[0]), *map(len, lines[1:])]
+        if max(lengths) > LONGEST_LINE:
+            raise InputError(
+                f"{self._name}: a line of more than {LONGEST_LINE >> 20} MB; shorten it"
+            )
+        self._length = lengths[-1]
         if b"<<(" not in chunk:
             self._depth = self._depth if len(lines) == 1 else 0
             return
@@ -98,23 +86,50 @@ class _LineLimits(_NoLimits):
         _check_depth(max(counts), self._name)
         self._depth = counts[-1]
 
+    def close(self) -> None:
+        """Any end will do."""
 
-class _TermLimits(_NoLimits):
-    """Refuses Turtle with many triple terms in each other; strings and comments do not count."""
+
+class _BracketLimits:
+    """Refuses Turtle with many brackets in each other, but for those in strings and comments."""
 
     def __init__(self, name: str) -> None:
-        self._name, self._rest, self._depth = name, b"", 0
+        self._name, self._rest, self._terms, self._brackets = name, b"", 0, 0
 
     def feed(self, chunk: bytes) -> None:
         """Look at the next bytes."""
-        text, end = self._rest + chunk, 0
-        while found := _PARTS.match(text, end):
-            end = found.end()
-            self._depth += bool(found["open"]) - bool(found["close"] and self._depth)
-            _check_depth(self._depth, self._name)
-        self._rest = text[end:]
+        self._rest = self._count(self._rest + chunk)
         if len(self._rest) > LONGEST_LINE + len(chunk):
-            raise InputError(f"{self._name}: a text of more than {LONGEST_LINE >> 20} MB")
+            raise InputError(
+                f"{self._name}: a text of more than {LONGEST_LINE >> 20} MB; shorten it"
+            )
+
+    def close(self) -> None:
+        """Any end will do."""
+
+    def _count(self, text: bytes) -> bytes:
+        """Count the brackets, and return what remains of a part that is cut by the text's end."""
+        place = 0
+        while True:
+            skipped = _NO_BRACKETS.match(text, place)
+            place = skipped.end() if skipped else place
+            found = _BRACKET.match(text, place)
+            if found is None:
+                return text[place:]
+            place = found.end()
+            self._step(found[0])
+
+    def _step(self, bracket: bytes) -> None:
+        if len(bracket) == 2:
+            self._terms = max(0, self._terms + _STEPS[bracket])
+            _check_depth(self._terms, self._name)
+            return
+        self._brackets = max(0, self._brackets + _STEPS[bracket])
+        if self._brackets > DEEPEST_BRACKET:
+            raise InputError(
+                f"{self._name}: more than {DEEPEST_BRACKET:,} brackets in each other; name the "
+                "blank nodes, and write them one after another"
+            )
 
 
 class _XmlLimits:
@@ -125,7 +140,8 @@ class _XmlLimits:
 
     def __init__(self, name: str) -> None:
         self._name, self._depth, self._last = name, 0, b""
-        self._texts = _RunLimit(b"<", f"{name}: a text between two tags")
+        self._most, self._fed, self._tag = LONGEST_LINE, 0, 0
+        self._literal: int | None = None
         self._parser = expat.ParserCreate()
         self._parser.StartElementHandler = self._open
         self._parser.EndElementHandler = self._close
@@ -134,8 +150,14 @@ class _XmlLimits:
         """Look at the next bytes."""
         self._check_entities(self._last + chunk)
         self._last = (self._last + chunk)[-_OVERLAP:]
-        self._texts.feed(chunk)
         self._parse(chunk)
+        self._fed += len(chunk)
+        most = self._most if self._literal is None else _LONGEST_MARKED_TEXT
+        if self._fed - self._tag > most:
+            raise InputError(
+                f"{self._name}: a tag, a comment or a text between two tags of more than "
+                f"{most >> 20} MB; shorten it"
+            )
 
     def close(self) -> None:
         """Look at the end of the file."""
@@ -143,11 +165,11 @@ class _XmlLimits:
 
     def _check_entities(self, text: bytes) -> None:
         for found in re.finditer(rb"<!ENTITY", text):
-            self._texts.most = _LONGEST_WITH_ENTITIES
+            self._most = _LONGEST_MARKED_TEXT
             if not _ENTITY.match(text, found.start()):
                 raise InputError(
                     f"{self._name}: an XML entity that is longer than 200 characters or uses "
-                    "others; write its text where it is used"
+                    "others or a file; write its text where it is used"
                 )
 
     def _parse(self, chunk: bytes, *, is_last: bool = False) -> None:
@@ -159,16 +181,30 @@ class _XmlLimits:
             advice = "the file may be cut short; get it again" if cut else "mend it"
             raise InputError(f"{self._name}:{error.lineno}: {reason}; {advice}") from error
 
-    def _open(self, *_: object) -> None:
+    def _open(self, _: str, attributes: dict[str, str]) -> None:
         self._depth += 1
         if self._depth > DEEPEST_XML:
             raise InputError(
                 f"{self._name}:{self._parser.CurrentLineNumber}: more than {DEEPEST_XML:,} "
                 "elements in each other; write them one after another"
             )
+        if self._literal is None:
+            self._tag = self._parser.CurrentByteIndex
+            if attributes and _holds_xml(attributes):
+                self._literal = self._depth
 
-    def _close(self, _: object) -> None:
+    def _close(self, _: str) -> None:
+        if self._literal in (None, self._depth):
+            self._tag, self._literal = self._parser.CurrentByteIndex, None
         self._depth -= 1
+
+
+def _holds_xml(attributes: dict[str, str]) -> bool:
+    """Whether what an element of such attributes holds is one value, with the tags in it."""
+    return any(
+        name.endswith(":parseType") and value not in _PARSE_TYPES
+        for name, value in attributes.items()
+    )
 
 
 def _check_depth(depth: int, name: str) -> None:

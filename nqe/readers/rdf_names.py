@@ -1,11 +1,11 @@
-"""Names in RDF: the namespaces that have a meaning here, and how ids are written as IRIs."""
+"""Names in RDF: the namespaces that have a meaning here, and the ids of IRIs and literals."""
 
 from __future__ import annotations
 
 import re
 from urllib.parse import quote, unquote
 
-from nqe.readers.typed_values import RDF
+from nqe.readers.typed_values import RDF, read_value
 
 WIKIDATA = "http://www.wikidata.org/"
 ENTITY = f"{WIKIDATA}entity/"
@@ -36,6 +36,8 @@ DESCRIBING = LABELS | DESCRIPTIONS | {ALIAS}
 
 OWN_TIME, OWN_NUMBER = "urn:nqe:time", "urn:nqe:number"
 """Datatypes of the values that XSD has no type for: decades, numbers with units, bands."""
+
+_OWN_TYPES = {OWN_TIME: "time", OWN_NUMBER: "number"}
 
 _ID_NAMESPACES = (ENTITY, DIRECT, TO_STATEMENT)
 _RESERVED = (WIKIDATA, "https://www.wikidata.org/", WIKIBASE)
@@ -79,6 +81,11 @@ def read_iri(iri: str) -> str:
             # Another escape of the same id is another IRI.
             return name if escape_id(name) == rest else iri
     return iri
+
+
+def read_typed(lexical: str, datatype: str, language: str | None = None) -> str:
+    """The id of a literal of a datatype; one that does not fit it is an InputError."""
+    return read_value(lexical, _OWN_TYPES.get(datatype, datatype), language=language)
 
 
 def find_local_name(name: str) -> str | None:

@@ -7,13 +7,11 @@ from typing import Any
 
 import pyoxigraph
 
-from nqe.readers.rdf_names import OWN_NUMBER, OWN_TIME, find_local_name, read_iri
-from nqe.readers.typed_values import read_value
+from nqe.readers.rdf_names import find_local_name, read_iri, read_typed
 
 Triple = tuple[str, str, str]
 """Subject, relation and object: ids, or the keys of blank nodes."""
 
-_OWN_TYPES = {OWN_TIME: "time", OWN_NUMBER: "number"}
 # The parser gives a blank node without a label a random one: 128 bits, without leading zeros.
 _ANONYMOUS = re.compile(r"[a-f][0-9a-f]{22,31}")
 # Before the label of a blank node in its key; no id has this character.
@@ -69,10 +67,7 @@ class RdfTerms:
 
 def read_literal(literal: Any) -> str:
     """The id of a literal; one that does not fit its datatype is an InputError."""
-    datatype = literal.datatype.value
-    return read_value(
-        literal.value, _OWN_TYPES.get(datatype, datatype), language=find_language(literal)
-    )
+    return read_typed(literal.value, literal.datatype.value, find_language(literal))
 
 
 def find_iri(term: Any) -> str:
@@ -99,4 +94,9 @@ def is_blank(key: str) -> bool:
 
 def is_anonymous(key: str) -> bool:
     """Whether a key is that of a blank node without a label."""
-    return is_blank(key) and bool(_ANONYMOUS.fullmatch(key, 1))
+    return is_blank(key) and is_anonymous_label(key[1:])
+
+
+def is_anonymous_label(label: str) -> bool:
+    """Whether the label of a blank node is one that the parser made."""
+    return bool(_ANONYMOUS.fullmatch(label))

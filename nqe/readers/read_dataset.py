@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import stat
 from collections import Counter
@@ -16,6 +17,7 @@ from nqe.graph.storage import is_saved
 from nqe.graph.vocabulary import Description
 from nqe.progress import NoProgress, Progress
 from nqe.readers import labels as labels_file
+from nqe.readers import sparql_table
 from nqe.readers.bad_lines import BadLines
 from nqe.readers.columns import Columns
 from nqe.readers.description_store import DescriptionStore
@@ -23,8 +25,11 @@ from nqe.readers.formats import check_options, choose_reader, detect_format
 from nqe.readers.left_out import LeftOut
 from nqe.readers.literal_policy import LiteralPolicy
 from nqe.readers.mapping import read_mapping
+from nqe.readers.rdf_syntax import N_TRIPLES
 from nqe.readers.record_collector import RecordCollector
 from nqe.readers.source import Source
+from nqe.readers.sparql_query import CONSTRUCT
+from nqe.readers.sparql_source import EndpointQuery, check_query, is_endpoint
 from nqe.readers.wikidata_policy import WikidataPolicy
 from nqe.text_format import LABELS_FILE, STANDARD_STREAM
 
@@ -44,6 +49,8 @@ class ReadOptions:
     language: str | None
     """Of labels, descriptions and aliases, in formats that have them in several."""
     wikidata: WikidataPolicy
+    query: EndpointQuery | None
+    """What to ask a SPARQL endpoint."""
 
 
 def read(
@@ -57,11 +64,12 @@ def read(
     literals: LiteralPolicy | str | None = None,
     language: str | None = None,
     wikidata: WikidataPolicy | None = None,
+    query: EndpointQuery | str | None = None,
     left_out: LeftOut | None = None,
     bad: BadLines | None = None,
     progress: Progress | None = None,
 ) -> Dataset:
-    """Read files, or a folder with train, valid and test, or a saved graph folder.
+    """Read files, a folder with train, valid and test, a saved graph folder, or an endpoint.
 
     Without `format`, each file's format is detected from its content. `columns` says what the
     columns of a table mean, and `mapping` is a TOML file that says it for several tables, which
@@ -70,8 +78,9 @@ def read(
     are kept, but numbers and dates in Parquet and JSON, which may be ids, are read as plain ids
     unless `columns` or `mapping` say what they are. `language` is that of the labels, descriptions
     and aliases of Wikidata's JSON and of RDF, and `wikidata` says which statements of Wikidata's
-    JSON to take. `left_out` counts what is left out of RDF. `bad` says what to do with bad lines
-    (by default, stop at the first one), and `progress` receives how far reading is.
+    JSON to take. `query` is what to ask a SPARQL endpoint, whose name as a source is
+    `sparql:https://…`. `left_out` counts what is left out of RDF. `bad` says what to do with bad
+    lines (by default, stop at the first one), and `progress` receives how far reading is.
     """
     names = [str(source) for source in ([sources] if isinstance(sources, str | Path) else sources)]
     for name in names:
@@ -86,6 +95,7 @@ def read(
     if saved:
         _check_alone(saved[0], names, (format, limit, literals), columns, mapping)
         check_options(saved[0], "a saved graph", language, wikidata or WikidataPolicy())
+        check_query(saved, query)
         dataset = Dataset.load(saved[0])
     else:
         options = ReadOptions(
@@ -95,8 +105,12 @@ def read(
             literals is not None,
             language,
             wikidata or WikidataPolicy(),
+            EndpointQuery(query) if isinstance(query, str) else query,
         )
         files = _list_files(names, options, mapping)
+        check_query([file.name for file in files], query)
+        for file in files:
+            _check_endpoint(file)
         for file in files:
             _read_file(file, collector, progress or NoProgress())
         _check_left(files, collector, options.wikidata)
@@ -120,6 +134,8 @@ def read_labels(path: str, bad: BadLines | None = None) -> dict[str, Description
 
 def _check_path(name: str) -> None:
     """Refuse a name that no file can have, and a folder that may not be listed."""
+    if is_endpoint(name):
+        return
     path = Path(name)
     try:
         if stat.S_ISDIR(path.stat().st_mode):
@@ -188,7 +204,7 @@ def _list_mapped_files(
     return [
         _File(
             one.file,
-            one.split or detect_split(Path(one.file).name) or "train",
+            one.split or _detect_split_of(one.file),
             replace(options, format="table", columns=one.columns),
         )
         for one in read_mapping(mapping, names)
@@ -196,8 +212,18 @@ def _list_mapped_files(
 
 
 def _read_file(file: _File, collector: RecordCollector, progress: Progress) -> None:
-    name, options = file.name, file.options
     before = _Counts.of(collector)
+    query = file.options.query
+    if query is not None and is_endpoint(file.name):
+        count = _collect_result(file, query, collector, progress)
+    else:
+        count = _collect_file(file, collector, progress)
+    if not count:
+        _check_other_records(file.name, before, _Counts.of(collector))
+
+
+def _collect_file(file: _File, collector: RecordCollector, progress: Progress) -> int:
+    name, options = file.name, file.options
     with Source(name) as source:
         progress.start(Path(name).name, source.size)
         format = options.format or detect_format(source, options.columns)
@@ -210,9 +236,37 @@ def _read_file(file: _File, collector: RecordCollector, progress: Progress) -> N
             wikidata=options.wikidata,
             file_number=collector.file_count + 1,
         )
-        count = collector.collect(source, reader(source), file.split, options.limit, progress)
-    if not count:
-        _check_other_records(name, before, _Counts.of(collector))
+        return collector.collect(source, reader(source), file.split, options.limit, progress)
+
+
+def _check_endpoint(file: _File) -> None:
+    """Refuse what would only be found after the result of a query was received."""
+    options = file.options
+    if is_endpoint(file.name) and options.query is not None:
+        options.query.check(file.name, options.format, options.columns, options.language)
+        check_options(file.name, "a SPARQL endpoint", None, options.wikidata)
+
+
+def _collect_result(
+    file: _File, query: EndpointQuery, collector: RecordCollector, progress: Progress
+) -> int:
+    """Receive the result of a query, and collect what it says."""
+    from nqe.readers.endpoint_result import open_result  # HTTP, which few imports need
+
+    options, number = file.options, collector.file_count + 1
+    with (
+        open_result(file.name, query, options.columns, number, progress) as result,
+        Source(str(result.path)) as source,
+    ):
+        progress.start(Path(file.name).name, source.size)
+        if result.form == CONSTRUCT:
+            reader = choose_reader(
+                N_TRIPLES, options.columns, language=options.language, file_number=number
+            )
+            records = reader(source)
+        else:
+            records = sparql_table.read(source, result.header, options.columns)
+        return collector.collect(source, records, file.split, options.limit, progress)
 
 
 @dataclass(frozen=True)
@@ -267,10 +321,16 @@ def _find_splits(names: Sequence[str], options: ReadOptions) -> Mapping[str, lis
         if name != STANDARD_STREAM and Path(name).is_dir():
             found = _find_folder_splits(Path(name), options)
         else:
-            found = {detect_split(Path(name).name) or "train": [name]}
+            found = {_detect_split_of(name): [name]}
         for split, files in found.items():
             splits.setdefault(split, []).extend(files)
     return {split: splits[split] for split in SPLITS if split in splits}
+
+
+def _detect_split_of(name: str) -> str:
+    """The split of a source; the address of an endpoint says nothing about it."""
+    found = None if is_endpoint(name) else detect_split(Path(name).name)
+    return found or "train"
 
 
 def detect_split(file_name: str) -> str | None:
@@ -281,8 +341,10 @@ def detect_split(file_name: str) -> str | None:
 
 def _find_folder_splits(folder: Path, options: ReadOptions) -> dict[str, list[str]]:
     """The files of a folder by split; all files of a split must have the same format."""
-    files = [path for path in sorted(folder.iterdir()) if path.is_file()]
-    named = [(split, str(path)) for path in files if (split := detect_split(path.name))]
+    paths = [path for path in sorted(folder.iterdir()) if not path.is_dir()]
+    named = [(split, str(path)) for path in paths if (split := detect_split(path.name))]
+    for _, name in named:
+        _check_file(name)
     if not named:
         raise InputError(
             f"{folder}: no train, valid or test file in the folder; name the files to import"
@@ -316,5 +378,18 @@ def _detect_file_format(name: str, options: ReadOptions) -> str:
 
 def _find_labels(names: Sequence[str]) -> list[str]:
     """The labels.tsv of each folder that has one."""
-    paths = (Path(name) / LABELS_FILE for name in names if name != STANDARD_STREAM)
-    return [str(path) for path in paths if path.is_file()]
+    folders = (Path(name) for name in names if name != STANDARD_STREAM and Path(name).is_dir())
+    paths = [str(folder / LABELS_FILE) for folder in folders]
+    found = [path for path in paths if os.path.lexists(path)]
+    for path in found:
+        _check_file(path)
+    return found
+
+
+def _check_file(name: str) -> None:
+    """Refuse what stands in a folder in place of a file, and would be left out or waited for."""
+    if not Path(name).is_file():
+        raise InputError(
+            f"{name}: a pipe, a device, a folder or a link that leads nowhere; put a file in its "
+            "place, or name the files to import"
+        )

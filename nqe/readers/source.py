@@ -5,12 +5,13 @@ from __future__ import annotations
 import bz2
 import gzip
 import io
+import lzma
 import re
 import select
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, TypeVar, cast
 
@@ -31,11 +32,61 @@ HEAD = 1 << 16
 LONGEST_LINE = 16 << 20
 # The most bytes that are held in memory for random access.
 LARGEST_IN_MEMORY = 512 << 20
+# The most bytes that an xz archive may need to be decompressed; `xz -9` makes those of 65 MB.
+_XZ_MEMORY = 128 << 20
 # Milliseconds to wait for a pipe before looking for Ctrl-C.
 PATIENCE = 200
 
 Stream = IO[bytes]
+Decompressor = bz2.BZ2Decompressor | lzma.LZMADecompressor
 Parsed = TypeVar("Parsed")
+
+
+class _JoinedArchives(io.RawIOBase):
+    """The content of a file that is one bzip2 or xz archive after another, and then zeros, if any.
+
+    Python's own readers end without an error where an archive is followed by anything else.
+    """
+
+    def __init__(self, file: Stream, make: Callable[[], Decompressor]) -> None:
+        self._file, self._make, self._archive, self._is_over = file, make, make(), False
+
+    def readable(self) -> bool:
+        """Always true."""
+        return True
+
+    def readinto(self, buffer: WriteableBuffer) -> int:
+        """Put the next bytes into a buffer, and return their number."""
+        view = memoryview(buffer)
+        chunk = b""
+        while not chunk and not self._is_over:
+            chunk = self._decompress(len(view))
+        view[: len(chunk)] = chunk
+        return len(chunk)
+
+    def _decompress(self, size: int) -> bytes:
+        if self._archive.eof:
+            return self._begin_next(size)
+        given = self._file.read(CHUNK) if self._archive.needs_input else b""
+        if self._archive.needs_input and not given:
+            raise EOFError("it ends too early")
+        return self._archive.decompress(given, size)
+
+    def _begin_next(self, size: int) -> bytes:
+        rest = self._archive.unused_data.lstrip(b"\0")
+        while not rest and (more := self._file.read(CHUNK)):
+            rest = more.lstrip(b"\0")
+        self._archive, self._is_over = self._make(), not rest
+        return self._archive.decompress(rest, size) if rest else b""
+
+
+def _bzip2(stream: Stream) -> Stream:
+    return cast(Stream, io.BufferedReader(_JoinedArchives(stream, bz2.BZ2Decompressor), CHUNK))
+
+
+def _xz(stream: Stream) -> Stream:
+    make = partial(lzma.LZMADecompressor, lzma.FORMAT_XZ, _XZ_MEMORY)
+    return cast(Stream, io.BufferedReader(_JoinedArchives(stream, make), CHUNK))
 
 
 def _zstd(stream: Stream) -> Stream:
@@ -46,11 +97,13 @@ def _zstd(stream: Stream) -> Stream:
 # no text begins like it.
 _COMPRESSIONS: dict[re.Pattern[bytes], Callable[[Stream], Stream]] = {
     re.compile(rb"\x1f\x8b"): lambda stream: cast(Stream, gzip.GzipFile(fileobj=stream)),
-    re.compile(rb"BZh[1-9](1AY&SY|\x17rE8P\x90)"): lambda stream: cast(Stream, bz2.BZ2File(stream)),
+    re.compile(rb"BZh[1-9](1AY&SY|\x17rE8P\x90)"): _bzip2,
+    re.compile(rb"\xfd7zXZ\x00"): _xz,
     re.compile(rb"\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18"): _zstd,
 }
 _MAGIC_SIZE = 10
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_NUL = "a NUL byte, which no text has; if the file is UTF-16, save it as UTF-8, or remove the byte"
 
 
 class _PeekableBytes(io.RawIOBase):
@@ -155,7 +208,7 @@ class Source:
         A first line that is too long or not UTF-8 is an error; further such lines are left out
         here, and `parse_lines` reports them.
         """
-        lines = self.head.split(b"\n")
+        lines = self._end_lines(self.head).split(b"\n")
         self._check_length(len(lines[0]), 1)
         more = len(lines) > 1 and len(self.head) >= HEAD - len(_BYTE_ORDER_MARK)
         complete = lines[:-1] if more else lines
@@ -210,7 +263,7 @@ class Source:
 
     def open_seekable(self) -> str | io.BytesIO:
         """Input for random access: the file's path, or all bytes if it is compressed or a pipe."""
-        if isinstance(self._stream, io.BufferedReader) and self._is_file:
+        if self._decompress is None and self._is_file:
             return self.name
         content = io.BytesIO()
         for chunk in self.chunks():
@@ -228,19 +281,30 @@ class Source:
         return self.name != STANDARD_STREAM and Path(self.name).is_file()
 
     @cached_property
+    def _peekable(self) -> _PeekableBytes:
+        return _PeekableBytes(self._raw)
+
+    @cached_property
+    def _decompress(self) -> Callable[[Stream], Stream] | None:
+        """What decompresses the file; None if it is not compressed."""
+        start = self._peekable.peek(_MAGIC_SIZE)
+        found = (one for magic, one in _COMPRESSIONS.items() if magic.match(start))
+        return next(found, None)
+
+    @cached_property
     def _stream(self) -> Stream:
-        raw = _PeekableBytes(self._raw)
-        start = raw.peek(_MAGIC_SIZE)
-        buffered = cast(Stream, io.BufferedReader(raw, CHUNK))
-        for magic, decompress in _COMPRESSIONS.items():
-            if magic.match(start):
-                return decompress(buffered)
-        return buffered
+        decompress = self._decompress
+        buffered = cast(Stream, io.BufferedReader(self._peekable, CHUNK))
+        return buffered if decompress is None else decompress(buffered)
 
     def _read(self, size: int) -> bytes:
         try:
             return self._stream.read(size)
-        except (EOFError, zlib.error, OSError, ValueError) as error:
+        except (EOFError, zlib.error, lzma.LZMAError, OSError, ValueError) as error:
+            if isinstance(error, OSError) and error.errno:  # of the system, not of the archive
+                raise InputError(
+                    f"{self.name}: cannot be read ({error.strerror}); check the file"
+                ) from error
             raise InputError(
                 f"{self.name}: the archive is cut short or damaged ({error}); get the file again"
             ) from error
@@ -263,7 +327,7 @@ class Source:
         """The bytes in blocks of complete lines, each without its last line end."""
         parts: list[bytes] = []  # of the line that the next chunk continues
         size, number = 0, 1  # the bytes in those parts, and the number of that line
-        for chunk in self.chunks():
+        for chunk in map(self._end_lines, self.chunks()):
             end = chunk.find(b"\n")
             self._check_length(size + (end if end >= 0 else len(chunk)), number)
             if end < 0:
@@ -276,6 +340,14 @@ class Source:
             number += chunk.count(b"\n")
         if size:
             yield b"".join(parts)
+
+    def _end_lines(self, chunk: bytes) -> bytes:
+        """The bytes with line feeds, also where carriage returns alone end lines."""
+        return chunk.replace(b"\r", b"\n") if self._has_returns_alone else chunk
+
+    @cached_property
+    def _has_returns_alone(self) -> bool:
+        return b"\n" not in self.head and b"\r" in self.head
 
     def _check_length(self, size: int, number: int) -> None:
         """Refuse a line of that many bytes if it is too long."""
@@ -294,7 +366,8 @@ def _decode_lines(block: bytes) -> Iterable[str | BadLine]:
 
 def _decode(line: bytes) -> str | BadLine:
     try:
-        return line.decode("utf-8")
+        text = line.decode("utf-8")
+        return BadLine(_NUL, text) if "\0" in text else text
     except UnicodeDecodeError as error:
         problem = f"not UTF-8 text (byte 0x{line[error.start]:02x}); save the file as UTF-8"
         return BadLine(problem, line.decode("utf-8", errors="backslashreplace"))

@@ -19,7 +19,9 @@ SIGNATURES: dict[re.Pattern[bytes], str] = {
     "save the sheet as CSV",
     re.compile(rb"\xd0\xcf\x11\xe0"): "an old Excel file; save the sheet as CSV",
     re.compile(rb"SQLite format 3\x00"): "an SQLite database; export a table as CSV",
-    re.compile(rb"\xfd7zXZ\x00"): "an xz archive; decompress it with `xz -d`",
+    re.compile(
+        rb"\x1f\x8b\x08|BZh[1-9]1AY&SY|\xfd7zXZ\x00|\x28\xb5\x2f\xfd"
+    ): "a file that is compressed twice; decompress it once",
     re.compile(rb"7z\xbc\xaf\x27\x1c"): "a 7z archive; unpack it",
     re.compile(rb"Rar!\x1a"): "a RAR archive; unpack it",
     re.compile(rb".{257}ustar", re.DOTALL): "a tar archive; unpack it",

@@ -28,6 +28,7 @@ from nqe.readers.wikidata_values import READERS
 
 INSTANCE_OF = "P31"
 _ENTITY_ID = re.compile(r"[A-Z][0-9]+")
+_NO_END = "the array that the file begins with has no end; the file may be cut short, get it again"
 # What decoding raises for a text that is no JSON, has another shape, or is no UTF-8.
 _DECODE_ERRORS = (MsgspecError, UnicodeError, RecursionError)
 
@@ -37,7 +38,9 @@ def read(
 ) -> Records:
     """The description and the statements of one entity after another."""
     reader = EntityReader(language, policy or WikidataPolicy())
+    number, line, is_array = 0, b"", False
     for number, line in source.byte_lines():
+        is_array = is_array or (number == 1 and line.lstrip().startswith(b"["))
         try:
             entities = decode_line(line)
             records = [record for entity in entities for record in reader.list_records(entity)]
@@ -45,11 +48,16 @@ def read(
             records = [BadLine(_explain(error), line.decode(errors="backslashreplace"))]
         for record in records:
             yield number, record
+    if is_array and not line.rstrip().endswith(b"]"):
+        yield number, BadLine(_NO_END, line.decode(errors="backslashreplace"))
 
 
 def _explain(error: Exception) -> str:
     if isinstance(error, InputError):
         return str(error)
+    if isinstance(error, UnicodeDecodeError):
+        byte = error.object[error.start]
+        return f"not UTF-8 text (byte 0x{byte:02x}); save the file as UTF-8"
     return f"no entity of Wikidata ({error}); write each as JSON on a line of its own"
 
 
@@ -132,7 +140,7 @@ def _read_value(snak: Snak) -> str | None:
         return None
     try:
         return READERS[snak.datavalue.type](snak.datavalue.value)
-    except (*_DECODE_ERRORS, InputError):
+    except (MsgspecError, RecursionError, InputError):
         return None
 
 

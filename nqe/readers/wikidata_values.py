@@ -26,7 +26,7 @@ def _read_entity(value: Raw) -> str:
     entity = _ENTITY.decode(value)
     if entity.id:
         return entity.id
-    if entity.kind not in _LETTERS or entity.number is None:
+    if entity.kind not in _LETTERS or (entity.number or 0) < 1:
         raise InputError("a value names no entity")
     return f"{_LETTERS[entity.kind]}{entity.number}"
 

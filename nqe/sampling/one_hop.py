@@ -36,6 +36,22 @@ def make_link_queries(facts: Facts, graph: Graph) -> QueryTable:
     return table.take(np.flatnonzero(table.hard.lengths))
 
 
+def draw_closed_queries(
+    graph: Graph, count: int, rng: np.random.Generator
+) -> tuple[QueryTable, Integers]:
+    """Draw closed one-hop queries from random facts, with a random slot.
+
+    Returns each query once with all its answers, and how often it was drawn. A query is drawn from
+    each fact that answers it, so those with more answers are drawn more often.
+    """
+    facts = graph.facts.take(rng.integers(len(graph), size=count))
+    asked = rng.integers(facts.qualifier_count + FIRST_QUALIFIER)
+    rows, times = _Rows.of(facts, np.arange(count), asked).merge(graph.entity_count)
+    found = graph.match_many(rows.patterns(closed=True))
+    answers = np.bincount(found.answer_pattern, minlength=len(rows))
+    return rows.table(Ragged(offsets(answers), found.answer), None, closed=True), times
+
+
 def draw_open_queries(graph: Graph, count: int, rng: np.random.Generator) -> QueryTable:
     """Draw open one-hop queries from random facts, with a random slot and random qualifiers."""
     if not len(graph) or not count:
@@ -194,6 +210,18 @@ class _Rows:
             self.filler.take(rows),
             self.attribute.take(rows),
         )
+
+    def merge(self, entity_count: int) -> tuple[_Rows, Integers]:
+        """Return the rows of different queries, and how many there are of each.
+
+        Rows with qualifiers are left as they are: few of them give the same query.
+        """
+        bare = self.filler.lengths == FIRST_QUALIFIER
+        entity = np.add.reduceat(self.filler.values, self.filler.offset[:-1]) + 1  # besides the -1
+        query = (FIRST_QUALIFIER * self.relation + self.asked) * entity_count + entity
+        key = np.where(bare, query, -1 - np.arange(len(self)))
+        _, first, times = np.unique(key, return_index=True, return_counts=True)
+        return self.take(first), times
 
     def key(self, size: int) -> list[Integers]:
         """Return columns that differ for different queries; all rows have `size` slots."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
+import numpy.typing as npt
 
 from nqe.errors import NqeError
 from nqe.graph.arrays import Integers
@@ -19,16 +20,25 @@ from nqe.query.plan import Op
 from nqe.query.shapes import SHAPES, parse_shape
 from nqe.sampling import load_queries
 from nqe.sampling.one_hop import NAME as ONE_HOP
-from nqe.sampling.one_hop import draw_open_queries, make_closed_queries, replace_by_any
+from nqe.sampling.one_hop import (
+    draw_closed_queries,
+    draw_open_queries,
+    make_closed_queries,
+    replace_by_any,
+)
 from nqe.sampling.query_stream import QueryStream, open_query_stream
 from nqe.sampling.query_table import QueryTable, concatenate, empty
 from nqe.sampling.wide_conjunctions import WideConjunctions
 from nqe.settings import SamplingSettings, TrainSettings
 
 # Keys of the random generators; gradients.py uses 3 and 4.
-_ORDER, _OPEN, _SHAPE, _REPETITIONS, _WIDE, _ANY = (0, 1, 2, 5, 6, 7)
+_ORDER, _OPEN, _SHAPE, _REPETITIONS, _WIDE, _ANY, _CLOSED = (0, 1, 2, 5, 6, 7, 8)
 _MAX_OPEN = 9
 """An epoch has at most this many open queries for each closed one."""
+MOST_FACTS = 1_000_000
+"""From a graph with more facts, the closed queries of each epoch are drawn."""
+DRAWN = 500_000
+"""How many closed queries are drawn for an epoch then, which bounds the memory."""
 _WIDE_SHARE = 0.0175
 """The share of wide conjunctions in a batch that has conjunctions."""
 _ANY_SHARE = 0.05
@@ -104,11 +114,13 @@ class TableSource:
 class GraphSource:
     """One-hop queries about every slot of every fact in epochs, and sampled queries of others.
 
-    If the shapes include conjunctions, some queries of each batch are wide conjunctions.
+    If there are very many facts, an epoch has queries about some of them, which are drawn. If the
+    shapes include conjunctions, some queries of each batch are wide conjunctions.
     """
 
     graph: Graph
     closed: QueryTable
+    """All closed one-hop queries; if they are drawn, those of the first epoch."""
     stream: QueryStream
     shapes: tuple[str, ...]
     settings: TrainSettings
@@ -172,13 +184,14 @@ class GraphSource:
     def _draw_closed(self, epoch: int) -> QueryTable:
         """Draw as many closed queries as there are; a query with more answers occurs more often."""
         rng = np.random.default_rng((self.settings.seed, epoch, _REPETITIONS))
-        rows = rng.permutation(len(self.closed))
-        frequency = self.closed.easy.lengths[rows] ** self.settings.answers_power
+        closed, weight = _find_closed(self.graph, self.settings, epoch, self.closed)
+        rows, count = rng.permutation(len(closed)), len(self.closed)
+        frequency = weight[rows]
         # Equal steps along the cumulative sums take each query as often as its frequency says,
         # rounded down or up.
-        ends = np.cumsum(frequency * (len(rows) / frequency.sum()))
-        drawn = np.searchsorted(ends, rng.random() + np.arange(len(rows)), side="right")
-        return self.closed.take(rows[np.minimum(drawn, len(rows) - 1)])
+        ends = np.cumsum(frequency * (count / frequency.sum()))
+        drawn = np.searchsorted(ends, rng.random() + np.arange(count), side="right")
+        return closed.take(rows[np.minimum(drawn, len(rows) - 1)])
 
     def _replace_some(self, table: QueryTable, epoch: int) -> QueryTable:
         """Replace an entity by Any in some of the one-hop queries of an epoch."""
@@ -296,10 +309,27 @@ def open_graph_source(
         match=_choose_match(settings.open_share),
         seed=settings.seed,
     )
-    closed = make_closed_queries(graph.facts)
+    closed, _ = _find_closed(graph, settings)
     with open_query_stream(dataset, sampling, settings.workers, position.streams) as stream:
         wide = WideConjunctions(closed) if _want_wide(shapes, settings) else None
         yield GraphSource(graph, closed, stream, tuple(shapes), settings, wide)
+
+
+def _find_closed(
+    graph: Graph, settings: TrainSettings, epoch: int = 0, all_closed: QueryTable | None = None
+) -> tuple[QueryTable, npt.NDArray[np.floating[Any]]]:
+    """Return the closed queries of an epoch, and how often each should occur, relatively.
+
+    `all_closed` are all closed queries, if they are known already.
+    """
+    power = settings.answers_power
+    if len(graph) <= MOST_FACTS:
+        closed = make_closed_queries(graph.facts) if all_closed is None else all_closed
+        return closed, closed.easy.lengths**power
+    rng = np.random.default_rng((settings.seed, epoch, _CLOSED))
+    closed, times = draw_closed_queries(graph, DRAWN, rng)
+    # It was drawn in proportion to its answers, which this makes good.
+    return closed, times * closed.easy.lengths ** (power - 1)
 
 
 def _want_wide(shapes: Sequence[str], settings: TrainSettings) -> bool:

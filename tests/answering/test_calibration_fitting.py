@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
@@ -23,6 +24,7 @@ from nqe.answering.calibration_fitting import (
     fit_calibration,
     mask_stated,
     split_rows,
+    thin,
     to_patterns,
 )
 from nqe.answering.calibration_queries import draw_calibration_queries, swap_anchors
@@ -278,7 +280,33 @@ def test_a_question_is_made_of_what_its_shape_says(
 ) -> None:
     table = StepTable.of([data.draw(plans_of_shape(shape))])
     found = dict(zip(PARTS, measure_parts(table, [FuzzySet(*np.zeros((2, 0)))])[0], strict=True))
-    assert {name: part for name, part in found.items() if part} == {"question": 1, **parts}
+    joined = {"joined": 1} if parts else {}
+    assert {name: part for name, part in found.items() if part} == {
+        "question": 1,
+        **joined,
+        **parts,
+    }
+
+
+def test_more_missing_facts_move_what_is_joined_alone() -> None:
+    joined = np.array([1.0 if part in ("question", "joined") else 0.0 for part in PARTS])
+    single = np.array([1.0 if part == "question" else 0.0 for part in PARTS])
+    curve = QuestionCurve(missing=(0.5, -1.0))
+    before = FuzzySet(np.array([3]), np.array([0.2]))
+    assert curve.calibrate(before, joined)[3] == pytest.approx(0.2)
+    more = curve.move(math.e)
+    assert more.calibrate(before, single)[3] == pytest.approx(0.2)
+    logit = math.log(0.2 / 0.8)
+    wanted = 1 / (1 + math.exp(-(1.5 * logit - 1)))
+    assert more.calibrate(before, joined)[3] == pytest.approx(wanted)
+
+
+def test_a_thinned_data_set_has_a_share_of_the_validation_facts_and_no_test(demo: Dataset) -> None:
+    thinned = thin(demo, 0.5, 0)
+    assert len(thinned.splits["valid"]) == round(len(demo.splits["valid"]) / 2)
+    assert set(thinned.splits) == {"train", "valid"}
+    everything = demo.split("valid")
+    assert all(fact in set(everything) for fact in thinned.split("valid"))
 
 
 def test_calibrating_a_run_writes_into_its_checkpoint(run: Path, demo: Dataset) -> None:

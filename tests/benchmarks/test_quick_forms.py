@@ -36,6 +36,7 @@ COMMANDS = {
     "bench_graph.py": [],
     "bench_sampling.py": [],
     "bench_serving.py": [],
+    "bench_size.py": [],
     "bench_training.py": [],
     "bench_wikidata.py": [],
     "case_study.py": [],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from nqe.errors import InputError
-from nqe.graph import Fact, Graph
+from nqe.graph import Fact, Graph, builder
 
 
 @pytest.mark.parametrize(
@@ -26,14 +26,28 @@ def test_an_id_may_be_in_any_script(name: str) -> None:
 
 
 def test_a_refused_fact_leaves_no_ids_behind() -> None:
-    from nqe.graph.builder import DatasetBuilder
-
-    builder = DatasetBuilder()
-    collector = builder.split("train")
+    several = builder.DatasetBuilder()
+    collector = several.split("train")
     collector.add(Fact("a", "r", "b"))
     with pytest.raises(InputError):
         collector.add(Fact("new", "new_relation", "b", (("q", "x"), ("q2", " "))))
-    vocabulary, splits = builder.finish()
+    vocabulary, splits = several.finish()
     assert list(vocabulary.entities.ids) == ["a", "b"]
     assert list(vocabulary.relations.ids) == ["r"]
     assert len(splits["train"]) == 1
+
+
+def test_facts_that_are_stated_again_and_again_are_held_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    facts = [Fact("a", "r", "b", (("q", f"v{n % 7}"),) * (n % 3)) for n in range(1000)]
+    expected = Graph.of(facts)
+    monkeypatch.setattr(builder, "MERGED_AT", 50)
+    several = builder.DatasetBuilder()
+    collector = several.split("train")
+    for fact in facts:
+        collector.add(fact)
+        assert len(collector.to_columns()) <= 50 + 21
+    vocabulary, splits = several.finish()
+    assert Graph(vocabulary, splits["train"]) == expected
+    assert expected.facts.count.sum() == 1000

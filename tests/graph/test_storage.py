@@ -106,6 +106,7 @@ def test_the_manifest_has_version_counts_and_fingerprint(saved: Path) -> None:
     assert manifest["files"]["train.parquet"] == {"bytes": size, "sha256": digest}
     assert sorted(manifest["files"]) == [
         "entities.parquet",
+        "index.bin",
         "relations.parquet",
         "test.parquet",
         "train.parquet",

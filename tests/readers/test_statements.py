@@ -45,7 +45,8 @@ def test_tabs_separate_where_the_first_line_has_any(read_content: ReadContent) -
         (",r,b", "facts:2: part 1 is empty"),
         ('"a,r,b', "facts:2: .*; close the quotes"),
         ('"a"b,r,c', "facts:2: .*; close the quotes"),
-        ("a\x00,r,b", "facts:2: entity id .* has a line break, a control character"),
+        ("a\x00,r,b", "facts:2: a NUL byte, which no text has"),
+        ("a\x07,r,b", "facts:2: entity id .* has a line break, a control character"),
     ],
 )
 def test_a_wrong_line_is_reported_with_file_line_and_what_to_do(

@@ -350,7 +350,7 @@ def test_redirects_are_counted(read_content: ReadContent) -> None:
         (b'{"type": "item", "id": ', r"no entity of Wikidata \(Input data was truncated\); write"),
         (b"nonsense", r"no entity of Wikidata \(JSON is malformed"),
         (b'{"type": "item", "id": 7}', r"no entity of Wikidata \(Expected .str . null., got .int."),
-        (b'{"type": "item", "id": "\xff"}', "no entity of Wikidata"),
+        (b'{"type": "item", "id": "\xff"}', r"not UTF-8 text \(byte 0xff\); save"),
         (b'{"type": "item", "id": "Q\x00"}', "no entity of Wikidata"),
         (b'{"type": "item", "id": "Q1", "claims": [1]}', "no entity of Wikidata"),
         (b'{"type": "item", "id": "Q1", "labels": 3}', "no entity of Wikidata"),

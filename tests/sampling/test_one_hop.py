@@ -18,6 +18,7 @@ from nqe.query.exact import execute
 from nqe.query.plan import Op, Plan
 from nqe.sampling import one_hop
 from nqe.sampling.one_hop import (
+    draw_closed_queries,
     draw_open_queries,
     make_closed_queries,
     make_link_queries,
@@ -220,3 +221,27 @@ def test_a_model_can_encode_a_table_of_one_hop_queries(graph: Graph) -> None:
         vectors = model.encode(table.plans)
     assert vectors.shape == (len(table), 4)
     assert bool(vectors.isfinite().all())
+
+
+@given(graphs, st.integers(1, 60), st.integers(0, 3))
+def test_drawn_closed_queries_are_closed_queries_with_all_their_answers(
+    graph: Graph, count: int, seed: int
+) -> None:
+    table, times = draw_closed_queries(graph, count, np.random.default_rng(seed))
+    expected = ask_every_slot(graph.facts)
+    for row in range(len(table)):
+        pattern = pattern_of(table.plans.plan(row))
+        assert set(table.easy[row].tolist()) == expected[key_of(pattern)]
+    assert times.sum() == count
+    bare = [key_of(pattern_of(table.plans.plan(row))) for row in range(len(table))]
+    without = [key for key in bare if not key[5]]
+    assert len(set(without)) == len(without)
+
+
+def test_a_closed_query_is_drawn_in_proportion_to_its_answers() -> None:
+    graph = Graph.of([*(Fact(f"s{n}", "r", "hub") for n in range(30)), Fact("t", "r", "o")])
+    table, times = draw_closed_queries(graph, 3100, np.random.default_rng(0))
+    assert len(table) == 33
+    many = int(np.argmax(table.easy.lengths))
+    assert table.easy.lengths[many] == 30
+    assert 1300 < times[many] < 1700

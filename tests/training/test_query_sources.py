@@ -338,3 +338,22 @@ def test_an_epoch_with_only_open_queries_has_no_empty_batches(share: float) -> N
         batches = source.batches(Position())
         sizes = [len(next(batches)[0]) for _ in range(source.epoch_batches)]
     assert min(sizes) > 0
+
+
+def test_of_very_many_facts_each_epoch_has_other_closed_queries_from_any_position_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(query_sources, "MOST_FACTS", 10)
+    monkeypatch.setattr(query_sources, "DRAWN", 25)
+    with open_graph_source(DATASET, ["1p"], TRAIN, Position()) as source:
+        assert len(source.closed) <= 25
+        count = 2 * source.epoch_batches
+        whole = take(source, count)
+        again = take(source, count - 1, whole[0][1])
+    assert [keys(table) for table, _ in again] == [keys(table) for table, _ in whole[1:]]
+    epochs = [
+        {key for table, _ in part for key in keys(table)}
+        for part in (whole[: count // 2], whole[count // 2 :])
+    ]
+    assert epochs[0] != epochs[1]
+    assert all(len(table) <= TRAIN.batch for table, _ in whole)
