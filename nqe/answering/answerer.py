@@ -89,10 +89,20 @@ class Answerer:
             return self
         if facts not in self._with_facts:
             other = Answerer(self.source, facts=facts, max_bindings=self.max_bindings)
-            if self._neural is not None:
-                other._neural = self._neural.with_graph(other.graph, other._missing)
+            self._share_model(other)
             self._with_facts[facts] = other
         return self._with_facts[facts]
+
+    def with_source(self, graph: Dataset) -> Answerer:
+        """Return the same answerer over a data set with more facts."""
+        other = Answerer(graph, facts=self.facts, max_bindings=self.max_bindings)
+        self._share_model(other)
+        return other
+
+    def _share_model(self, other: Answerer) -> None:
+        """Let another answerer use the same model over its own facts."""
+        if self._neural is not None:
+            other._neural = self._neural.with_graph(other.graph, other._missing)
 
     def answer(
         self,

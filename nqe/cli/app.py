@@ -10,6 +10,7 @@ from nqe.cli import (
     ask,
     calibrate,
     check,
+    compact,
     compare,
     demo,
     evaluate,
@@ -78,6 +79,7 @@ for group in (
     evaluate,
     compare,
     serve,
+    compact,
     demo,
 ):
     group.add_to(app)

@@ -40,6 +40,10 @@ def serve(
     workers: Annotated[
         int, typer.Option("--workers", min=1, max=64, help="Processes; they share the graph.")
     ] = 1,
+    writable: Annotated[
+        str | None,
+        typer.Option("--writable", help="Take new facts, and append them to this file."),
+    ] = None,
     token_file: Annotated[
         str | None,
         typer.Option("--token-file", help="A file with the token; default: NQE_TOKEN, if set."),
@@ -66,7 +70,7 @@ def serve(
     if token_file is not None:
         os.environ[TOKEN] = _read_token(Path(token_file))
     shown = f"[{host}]" if ":" in host else host
-    serving = Serving(place or "atlas.run", graph, facts, device, demo)
+    serving = Serving(place or "atlas.run", graph, facts, device, demo, writable)
     printing.note(f"http://{shown}:{port}/ is the page; Ctrl-C to stop")
     run(serving, host, port, workers=workers, insecure=insecure)
 

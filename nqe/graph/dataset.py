@@ -14,7 +14,7 @@ from nqe.graph.fact import Fact
 from nqe.graph.fact_columns import Facts, concatenate
 from nqe.graph.fingerprint import compute_fingerprint
 from nqe.graph.graph import Graph
-from nqe.graph.splits import SPLITS
+from nqe.graph.splits import ADDED, SPLITS
 from nqe.graph.vocabulary import Description, Vocabulary
 
 
@@ -29,10 +29,11 @@ class Dataset:
     splits: Mapping[str, Facts]
 
     def __post_init__(self) -> None:
-        unknown = [name for name in self.splits if name not in SPLITS]
+        allowed = (*SPLITS, ADDED)
+        unknown = [name for name in self.splits if name not in allowed]
         if unknown:
             raise NqeError(f"unknown split '{unknown[0]}'; splits are {', '.join(SPLITS)}")
-        ordered = [name for name in SPLITS if name in self.splits]
+        ordered = [name for name in allowed if name in self.splits]
         if list(self.splits) != ordered:
             object.__setattr__(self, "splits", {name: self.splits[name] for name in ordered})
 
@@ -73,7 +74,10 @@ class Dataset:
         return self._join((name,))
 
     def known(self, facts: str) -> Graph:
-        """The facts of the splits that `facts` lists: 'train,valid', 'all' or 'none'."""
+        """The facts of the splits that `facts` lists: 'train,valid', 'all' or 'none'.
+
+        Added facts are always known, except with 'none'.
+        """
         return self._join(self._read_names(facts))
 
     def count_missing(self, facts: str) -> float | None:
@@ -92,7 +96,8 @@ class Dataset:
                 names = [name.strip() for name in text.split(",") if name.strip()]
                 if not names:
                     raise NqeError(f"no split is named; the data set has {self._split_names()}")
-                return tuple(dict.fromkeys(names))
+                added = (ADDED,) if ADDED in self.splits else ()
+                return tuple(dict.fromkeys((*names, *added)))
 
     def known_splits(self, split: str) -> str:
         """The splits that are known when queries of a split are answered, as `known` reads them.
@@ -123,8 +128,11 @@ class Dataset:
 
         An older folder stays until the new one is complete.
 
-        `bad_lines` is a text about lines that were skipped, to be kept beside the facts.
+        `bad_lines` is a text about lines that were skipped, to be kept beside the facts. Added
+        facts must be folded into a split first.
         """
+        if ADDED in self.splits:
+            raise NqeError("added facts are in no split that can be saved; fold them into train")
         storage.save(Path(folder), self.vocabulary, self.splits, self.fingerprint, bad_lines)
 
     @classmethod

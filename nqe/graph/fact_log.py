@@ -2,7 +2,8 @@
 
 It is a file of JSON lines. The first line names the graph, by its fingerprint. Each other line adds
 a fact under a number, or takes one back. A line counts once it has its line end, so what a killed
-process left half-written counts for nothing. One process writes; others read what it appended.
+process left half-written counts for nothing. One process writes at a time; the others read what it
+appended.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ from nqe.locks import hold_lock
 
 FORMAT, VERSION = "nqe-added-facts", 1
 LOCK_ENDING = ".lock"
+PATIENCE = 10.0
+"""Seconds to wait for another process that writes."""
 
 
 @dataclass
@@ -45,10 +48,10 @@ class FactLog:
         with raise_storage_errors(self.path), self.path.open("rb") as file:
             file.seek(self._read_to)
             new = file.read()
-        lines = new[: new.rfind(b"\n") + 1].splitlines(keepends=True)
+        lines = new.split(b"\n")[:-1]
         for line in lines:
             self._take(line)
-            self._read_to += len(line)
+            self._read_to += len(line) + 1
         return bool(lines)
 
     def add(self, facts: Sequence[Fact]) -> list[int]:
@@ -74,7 +77,7 @@ class FactLog:
     def hold(self) -> Iterator[None]:
         """Be the one process that writes, within the block; what was half-written is cut off."""
         lock = self.path.with_name(self.path.name + LOCK_ENDING)
-        with raise_storage_errors(self.path), hold_lock(lock, self.path):
+        with raise_storage_errors(self.path), hold_lock(lock, self.path, PATIENCE):
             self.read()
             if not self.path.exists():
                 head = {"format": FORMAT, "version": VERSION, "fingerprint": self.fingerprint}

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 SPLITS = ("train", "valid", "test")
+ADDED = "added"
+"""The split of facts that were added after a data set was saved; it is always known."""
 
 
 def check_splits(splits: Any) -> None:

@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
+from pathlib import Path as PathOnDisk
 from typing import Annotated, Any, Literal, TypeVar
 
 from fastapi import Body, FastAPI, Path, Query, Request
@@ -18,12 +19,14 @@ from nqe import version
 from nqe.answering.answerer import Outcome
 from nqe.errors import NqeError
 from nqe.server import wire
+from nqe.server.added import AddedFacts
 from nqe.server.batching import Lane, Waiting, gather
 from nqe.server.metrics import Metrics
 from nqe.server.middleware import BodyLimit, RequestLog, SecurityHeaders, TokenCheck
 from nqe.server.page import add_page
 from nqe.server.problems import (
     MEDIA_TYPE,
+    Forbidden,
     Malformed,
     NotFound,
     NotReady,
@@ -37,6 +40,9 @@ from nqe.server.service import Question, Service
 from nqe.settings import ServingSettings
 
 Found = TypeVar("Found")
+
+REPLAY_SECONDS = 0.5
+"""How often facts that other processes added are looked for."""
 
 DESCRIPTION = """Ask logical questions about a graph whose facts are incomplete.
 
@@ -58,12 +64,18 @@ MISSING: dict[int | str, dict[str, Any]] = {
 }
 
 
+FORBIDDEN: dict[int | str, dict[str, Any]] = {
+    403: {**_PROBLEM, "description": "The server takes no facts."}
+}
+
+
 class State:
     """What the routes share: the service when it is ready, the lanes and the counts."""
 
     def __init__(self, settings: ServingSettings) -> None:
         self.settings = settings
-        self.found: Service | None = None
+        self.opened: Service | None = None
+        self.added: AddedFacts | None = None
         self.starting = wire.Health(status="starting", detail="loading")
         self.failure: str | None = None
         self.waiting = Waiting(settings)
@@ -75,9 +87,9 @@ class State:
     @property
     def service(self) -> Service:
         """What is served; raises if it is not ready."""
-        if self.found is None:
+        if self.opened is None:
             raise NotReady(self.failure or f"{self.starting.detail}; ask again in a moment")
-        return self.found
+        return self.opened if self.added is None else self.added.service
 
     async def answer(self, questions: Sequence[Question], client: str) -> list[Outcome]:
         """Answer the questions of one request, together with those of others."""
@@ -126,16 +138,23 @@ def create_app(
     *,
     load: Callable[[State], Service],
     token: str | None = None,
+    added: PathOnDisk | None = None,
     log: Callable[[dict[str, Any]], None] | None = None,
 ) -> FastAPI:
-    """The application; `load` opens what is served, in a thread of its own, after the start."""
+    """The application; `load` opens what is served, in a thread of its own, after the start.
+
+    `added` is the file to which added facts are appended; without it, none can be added.
+    """
     state = State(settings or ServingSettings())
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        loading = asyncio.create_task(_load(state, load))
+        tasks = [asyncio.create_task(_load(state, load, added))]
+        if added is not None:
+            tasks.append(asyncio.create_task(_replay(state)))
         yield
-        loading.cancel()
+        for task in tasks:
+            task.cancel()
         state.close()
 
     app = FastAPI(
@@ -152,6 +171,7 @@ def create_app(
     _add_errors(app)
     _add_questions(app, state)
     _add_names(app, state)
+    _add_facts(app, state)
     _add_health(app, state)
     add_page(app)
     # The last one added is the first that a request passes.
@@ -162,13 +182,26 @@ def create_app(
     return app
 
 
-async def _load(state: State, load: Callable[[State], Service]) -> None:
+async def _load(state: State, load: Callable[[State], Service], added: PathOnDisk | None) -> None:
+    def open_all() -> tuple[Service, AddedFacts | None]:
+        service = load(state)
+        found = None if added is None else AddedFacts(service, added)
+        _ = (found.service if found else service).overview
+        return service, found
+
     try:
-        service = await run_in_threadpool(load, state)
-        await run_in_threadpool(lambda: service.overview)
-        state.found = service
+        service, state.added = await run_in_threadpool(open_all)
+        state.opened = service
     except NqeError as error:
         state.failure = str(error)
+
+
+async def _replay(state: State) -> None:
+    """Apply what other processes add, as long as the server runs."""
+    while True:
+        await asyncio.sleep(REPLAY_SECONDS)
+        if state.added is not None:
+            await run_in_threadpool(state.added.replay)
 
 
 def _add_errors(app: FastAPI) -> None:
@@ -424,6 +457,61 @@ def _add_names(app: FastAPI, state: State) -> None:
         return JSONResponse(state.service.overview)
 
 
+def _add_facts(app: FastAPI, state: State) -> None:
+    """The routes that change what is known."""
+
+    def find() -> AddedFacts:
+        _ = state.service
+        if state.added is None:
+            raise Forbidden("this server takes no facts; serve with --writable FILE")
+        return state.added
+
+    @app.post(
+        "/v1/facts",
+        tags=["facts"],
+        summary="Add facts",
+        response_model=wire.AddedFacts,
+        responses=WRONG | FORBIDDEN,
+    )
+    async def add(
+        request: Request,
+        given: Annotated[
+            wire.GivenFacts,
+            Body(openapi_examples={"one": {"value": {"facts": [wire.FACT_EXAMPLE]}}}),
+        ],
+    ) -> Response:
+        """They are on the disk and known when the reply comes."""
+        if len(given.facts) > state.settings.rows:
+            raise TooMuch(
+                f"{len(given.facts):,} facts; add at most {state.settings.rows:,} at once"
+            )
+        facts = find()
+        return JSONResponse(await state.call(lambda: facts.add(given), _client_of(request)))
+
+    @app.get(
+        "/v1/facts",
+        tags=["facts"],
+        summary="List added facts",
+        response_model=wire.AddedFacts,
+        responses=WRONG | FORBIDDEN,
+    )
+    async def list_added() -> Response:
+        """Those that were added while the server ran, and not taken back."""
+        return JSONResponse(await run_in_threadpool(find().list_all))
+
+    @app.delete(
+        "/v1/facts/{number}",
+        tags=["facts"],
+        summary="Take an added fact back",
+        response_model=wire.AddedFacts,
+        responses=WRONG | FORBIDDEN,
+    )
+    async def take_back(request: Request, number: Annotated[int, Path(ge=1, le=2**53)]) -> Response:
+        """Gives the added facts that are left."""
+        facts = find()
+        return JSONResponse(await state.call(lambda: facts.take_back(number), _client_of(request)))
+
+
 def _add_health(app: FastAPI, state: State) -> None:
     """The routes for whoever watches the server."""
 
@@ -441,7 +529,7 @@ def _add_health(app: FastAPI, state: State) -> None:
     )
     async def readyz() -> Response:
         """Ready when the graph and the model are loaded."""
-        if state.found is not None:
+        if state.opened is not None:
             return JSONResponse({"status": "ready"})
         told = state.starting
         if state.failure is not None:

@@ -77,6 +77,12 @@ class NotFound(ServerError):
     status, kind, title = 404, "not-found", "Nothing there"
 
 
+class Forbidden(ServerError):
+    """The server does not do this."""
+
+    status, kind, title = 403, "forbidden", "Not allowed"
+
+
 class Unauthorized(ServerError):
     """The token is missing or wrong."""
 

@@ -41,6 +41,8 @@ class Serving:
     facts: str = "all"
     device: str = "auto"
     demo: bool = False
+    added: str | None = None
+    """The file to which added facts are appended; None to add none."""
     settings: ServingSettings = field(default_factory=ServingSettings)
 
     def load(self, state: State) -> Service:
@@ -51,7 +53,7 @@ class Serving:
         answerer = open_answerer(place, graph=self.graph, facts=self.facts, device=self.device)
         run = Path(place) if is_run(Path(place)) else None
         name = NAME if self.demo else Path(place).name
-        return Service(answerer, name, self.settings, run=run)
+        return Service(answerer, name, self.settings, run=run, writable=self.added is not None)
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,8 @@ def serve(
     """Serve until SIGINT or SIGTERM; what runs is finished then."""
     token = read_token()
     _check_open(host, token, insecure)
+    if serving.added is not None and token is None:
+        raise NqeError(f"whoever adds facts needs a token; set {TOKEN} or give --token-file")
     if not serving.demo:
         _check_place(serving)
     _check_free(host, port)
@@ -95,7 +99,8 @@ def create_from_environment() -> FastAPI:
     plan = json.loads(os.environ[PLAN])
     settings = ServingSettings(**plan.pop("settings"))
     serving = Serving(**plan, settings=settings)
-    return create_app(settings, load=serving.load, token=read_token(), log=write_log)
+    added = None if serving.added is None else Path(serving.added)
+    return create_app(settings, load=serving.load, token=read_token(), added=added, log=write_log)
 
 
 def read_token() -> str | None:

@@ -16,11 +16,13 @@ import numpy as np
 from nqe import version
 from nqe.answering.answerer import Answerer, Outcome
 from nqe.answering.request import Request
-from nqe.errors import NqeError
+from nqe.errors import NqeError, UnknownName
 from nqe.graph.arrays import Integers
 from nqe.graph.dataset import Dataset
 from nqe.graph.entity_facts import collect_entity_facts
+from nqe.graph.fact import Fact
 from nqe.graph.graph import Graph
+from nqe.graph.vocabulary import Names
 from nqe.query.binder import bind, read_query
 from nqe.query.completion import complete
 from nqe.query.exact import execute
@@ -52,16 +54,49 @@ class Service:
     """A graph, or a run, and how questions about it are answered."""
 
     def __init__(
-        self, answerer: Answerer, name: str, settings: ServingSettings, *, run: Path | None = None
+        self,
+        answerer: Answerer,
+        name: str,
+        settings: ServingSettings,
+        *,
+        run: Path | None = None,
+        writable: bool = False,
     ) -> None:
         self.answerer, self.name, self.settings = answerer, name, settings
-        self.run = run
+        self.run, self.writable = run, writable
         self.replies = Replies(answerer.graph)
 
     @property
     def graph(self) -> Graph:
         """The known facts."""
         return self.answerer.graph
+
+    def with_answerer(self, answerer: Answerer) -> Service:
+        """The same service with other known facts."""
+        return Service(answerer, self.name, self.settings, run=self.run, writable=self.writable)
+
+    def read_fact(self, given: wire.GivenFact, new_names: bool) -> Fact:
+        """A fact in ids; a name that the graph lacks is an error unless it may be new."""
+        names = self.graph.vocabulary
+
+        def find(among: Names, text: str) -> str:
+            try:
+                return among.ids[among.resolve(text)]
+            except UnknownName:
+                if new_names:
+                    return text
+                raise
+
+        pairs = tuple(
+            (find(names.relations, attribute), find(names.entities, value))
+            for attribute, value in given.qualifiers
+        )
+        return Fact(
+            find(names.entities, given.subject),
+            find(names.relations, given.relation),
+            find(names.entities, given.object),
+            pairs,
+        )
 
     def prepare(self, asked: wire.Asked) -> Question:
         """Check a question and bind its names; raises NqeError if it cannot be answered."""
@@ -213,7 +248,7 @@ class Service:
             ],
             "model": describe_model(self.answerer, self.run),
             "examples": draw_examples(graph),
-            "writable": False,
+            "writable": self.writable,
             "version": version.VERSION,
         }
 

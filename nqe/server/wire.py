@@ -21,6 +21,7 @@ JSON_EXAMPLE = {
     "target": "x",
     "formula": {"relation": "borders", "subject": {"variable": "x"}, "object": "France"},
 }
+FACT_EXAMPLE = {"subject": "France", "relation": "borders", "object": "Spain", "qualifiers": []}
 STATEMENT_EXAMPLE = "borders(France, Spain)"
 
 Query = Annotated[
@@ -122,6 +123,28 @@ class AskedSuggestions(WireModel):
     top: int = Field(default=10, ge=1, le=100, description="How many statements.")
 
 
+class GivenFact(WireModel):
+    """A fact to add, by ids or labels."""
+
+    subject: str = Field(min_length=1)
+    relation: str = Field(min_length=1)
+    object: str = Field(min_length=1)
+    qualifiers: tuple[tuple[str, str], ...] = Field(
+        default=(), description="Pairs of an attribute and its value."
+    )
+
+
+class GivenFacts(WireModel):
+    """Facts to add."""
+
+    facts: tuple[GivenFact, ...] = Field(min_length=1)
+    new_names: bool = Field(
+        default=False,
+        description="Whether a name that the graph lacks becomes the id of a new entity or "
+        "relation; otherwise it is refused, as it may be misspelt.",
+    )
+
+
 class Named(WireModel):
     """An entity or a relation with its names."""
 
@@ -218,6 +241,19 @@ class FoundFact(WireModel):
     relation: Named
     object: Named
     qualifiers: tuple[tuple[Named, Named], ...]
+
+
+class AddedFact(FoundFact):
+    """A fact that was added, with the number by which it can be taken back."""
+
+    number: int
+
+
+class AddedFacts(WireModel):
+    """Facts that were added and not taken back."""
+
+    facts: tuple[AddedFact, ...]
+    count: int = Field(description="How many facts the graph has now.")
 
 
 class FoundReason(Named):

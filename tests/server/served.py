@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -44,6 +45,7 @@ def serve_answerer(
     settings: ServingSettings | None = None,
     *,
     token: str | None = None,
+    added: Path | None = None,
     log: Any = None,
     **options: Any,
 ) -> Iterator[httpx.Client]:
@@ -52,6 +54,7 @@ def serve_answerer(
         settings,
         load=lambda state: Service(answerer, "toy", state.settings),
         token=token,
+        added=added,
         log=log,
     )
     with serve(app, **options) as client:
