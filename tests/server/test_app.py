@@ -101,30 +101,80 @@ def test_a_wrong_question_is_a_problem_that_says_where(
 
 def test_questions_of_many_clients_are_answered_in_one_batch(answerer: Answerer) -> None:
     """The first one is held up; all that come meanwhile are the next batch."""
-    sizes: list[int] = []
-    begun, go_on = threading.Event(), threading.Event()
-
-    class Slow(Answerer):
-        def answer_many(self, requests: Any) -> Any:
-            sizes.append(len(requests))
-            begun.set()
-            assert go_on.wait(10)
-            return super().answer_many(requests)
-
-    slow = Slow(DATASET, country_model())
+    slow = HeldUp()
     with serve_answerer(slow) as client, ThreadPoolExecutor(8) as threads:
         first = threads.submit(ask, client, NEIGHBOURS)
-        assert begun.wait(10)
+        assert slow.begun.wait(10)
         others = [threads.submit(ask, client, NEIGHBOURS, top=n) for n in range(1, 6)]
         _wait_for(lambda: _read_metric(client, "nqe_waiting_questions") == 6)
         assert client.get("/healthz").json() == {"status": "ok"}
-        go_on.set()
+        slow.go_on.set()
         found = [one.result() for one in (first, *others)]
-    assert sizes == [1, 5]
+    assert slow.sizes == [1, 5]
     assert [len(one["answers"]) for one in found[1:]] == [1, 2, 3, 4, 5]
     assert found[3]["answers"] == found[5]["answers"][:3]
     wanted = answerer.answer_many([Request(NEIGHBOURS, top=5)])
     assert [one["id"] for one in found[5]["answers"]] == wanted[0].ids  # type: ignore[union-attr]
+
+
+class HeldUp(Answerer):
+    """Answers a batch only when it is let, and notes how many questions each batch had."""
+
+    def __init__(self) -> None:
+        super().__init__(DATASET, country_model())
+        self.sizes: list[int] = []
+        self.begun, self.go_on = threading.Event(), threading.Event()
+
+    def answer_many(self, requests: Any) -> Any:
+        self.sizes.append(len(requests))
+        self.begun.set()
+        assert self.go_on.wait(10)
+        return super().answer_many(requests)
+
+
+def test_the_question_of_a_client_that_left_is_not_answered() -> None:
+    slow = HeldUp()
+    with serve_answerer(slow) as client, ThreadPoolExecutor(2) as threads:
+        first = threads.submit(ask, client, NEIGHBOURS)
+        assert slow.begun.wait(10)
+        with pytest.raises(httpx.ReadTimeout):
+            client.post("/v1/answer", json={"query": NEIGHBOURS}, timeout=0.2)
+        _wait_for(lambda: _read_metric(client, "nqe_waiting_questions") == 1)
+        slow.go_on.set()
+        first.result()
+        ask(client, NEIGHBOURS)
+    assert slow.sizes == [1, 1]
+
+
+def test_a_question_that_looks_at_many_facts_does_not_hold_up_the_others() -> None:
+    """With the limit at one fact, what names no entity is heavy; it waits for its turn alone."""
+    slow, heavy = HeldUp(), "?x: borders(?x, ?y)"
+    with (
+        serve_answerer(slow, ServingSettings(heavy_facts=1)) as client,
+        ThreadPoolExecutor(2) as threads,
+    ):
+        held = threads.submit(ask, client, heavy)
+        assert slow.begun.wait(10)
+        slow.answer_many = super(HeldUp, slow).answer_many  # type: ignore[method-assign]
+        assert ask(client, NEIGHBOURS)["answers"]
+        assert not held.done()
+        slow.go_on.set()
+        assert held.result()["answers"]
+
+
+def test_what_is_beyond_the_queue_gets_503_and_when_to_come_again() -> None:
+    slow = HeldUp()
+    limits = ServingSettings(queue=2, share=2)
+    with serve_answerer(slow, limits) as client, ThreadPoolExecutor(2) as threads:
+        first = threads.submit(ask, client, NEIGHBOURS)
+        assert slow.begun.wait(10)
+        second = threads.submit(ask, client, NEIGHBOURS)
+        _wait_for(lambda: _read_metric(client, "nqe_waiting_questions") == 2)
+        reply = client.post("/v1/answer", json={"query": NEIGHBOURS})
+        assert refused(reply).status in (429, 503)
+        assert reply.headers["retry-after"] == "1"
+        slow.go_on.set()
+        assert first.result()["answers"] == second.result()["answers"]
 
 
 def test_an_explanation_has_the_facts_and_predictions_behind_an_answer(
@@ -187,7 +237,8 @@ def test_replies_are_what_the_wire_types_say(
 def test_every_route_is_documented_with_its_reply_and_its_problems(client: httpx.Client) -> None:
     document = client.get("/openapi.json").json()
     asked = {path.partition("?")[0].replace("/fr", "/{id}") for _, path, _, _ in ROUTES}
-    assert set(document["paths"]) == asked | {"/metrics"}
+    facts = {"/v1/facts", "/v1/facts/{number}"}  # see test_facts
+    assert set(document["paths"]) == asked | facts | {"/metrics"}
     for path, methods in document["paths"].items():
         for method in methods.values():
             assert method["summary"], path
