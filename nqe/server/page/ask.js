@@ -108,6 +108,13 @@ export class AskView {
     find("examples-field").hidden = !examples.length;
   }
 
+  /** Show what the page is for, or make room for answers. */
+  #introduceItself(isShown) {
+    find("intro").hidden = !isShown;
+    find("ask-title").hidden = isShown;
+    find("examples-field").open = isShown;
+  }
+
   #typed() {
     this.#outdate();
     if (this.editor.text.trim()) this.parseLater();
@@ -152,8 +159,7 @@ export class AskView {
         this.#synced = text;
       }
       if (found.drawing) {
-        find("results").hidden = false;
-        find("intro").hidden = true;
+        find("reasoning").hidden = false;
         this.plan.show(found.drawing, found.steps);
         find("shape").textContent = found.shape?.includes("(") ? "" : `shape ${found.shape}`;
         this.#showReasoning();
@@ -166,8 +172,7 @@ export class AskView {
     this.#asked = address;
     find("ask-link").setAttribute("href", address);
     const query = this.editor.text.trim();
-    find("results").hidden = false;
-    find("intro").hidden = true;
+    this.#introduceItself(false);
     find("answers-panel").hidden = false;
     find("answers").setAttribute("aria-busy", "true");
     try {
@@ -186,7 +191,7 @@ export class AskView {
       : request(this.filters.toRequest().mode ?? "exact");
     const found = await this.channels.answer.post("/v1/answer", body);
     this.#renew();
-    find("results").classList.toggle("comparing", isComparison);
+    find("workspace").classList.toggle("comparing", isComparison);
     if (isComparison) this.#showComparison(found.replies);
     else this.#showAnswers(found);
   }
@@ -286,9 +291,10 @@ export class AskView {
     for (const channel of ["parse", "answer", "explain"]) this.channels[channel].cancel();
     this.#showProblem(null);
     this.plan.clear();
-    find("results").hidden = true;
+    find("reasoning").hidden = true;
     find("answers-panel").hidden = true;
-    find("intro").hidden = false;
+    find("workspace").classList.remove("comparing");
+    this.#introduceItself(true);
     replace(find("answers"));
     replace(find("detail"));
   }
@@ -338,7 +344,7 @@ export class AskView {
     if (problem.line || problem.type?.startsWith("urn:nqe:query") || problem.type === "urn:nqe:unknown-name") {
       this.#showProblem(problem);
       find("answers-panel").hidden = true;
-      if (!this.#parsed?.drawing) find("results").hidden = true;
+      if (!this.#parsed?.drawing) find("reasoning").hidden = true;
       return;
     }
     this.#renew();

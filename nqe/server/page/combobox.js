@@ -26,7 +26,7 @@ export class Combobox {
     this.field = make("input", {
       type: "text", role: "combobox", class: kind, "aria-label": label, placeholder,
       "aria-autocomplete": "list", "aria-expanded": "false", "aria-controls": this.id,
-      autocomplete: "off", autocapitalize: "off", spellcheck: "false", title: text,
+      autocomplete: "off", autocapitalize: "off", spellcheck: "false",
     });
     this.field.value = text;
     this.element = make("span", { class: "combobox" }, this.field, this.list);
@@ -57,6 +57,8 @@ export class Combobox {
     } else if (event.key === "Escape" && !this.list.hidden) {
       event.preventDefault();
       this.#close();
+    } else if (event.key === "Tab" && this.#active >= 0) {
+      this.#pick(this.#active); // and the focus moves on
     } else if (event.key === "Enter" && !event.ctrlKey && !event.metaKey) {
       event.preventDefault();
       if (this.#active >= 0) this.#pick(this.#active);
