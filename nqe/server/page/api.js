@@ -5,7 +5,7 @@ import { askForToken, readToken } from "./token.js";
 const SHOWN_AFTER = 90; // milliseconds, before a request that is under way is shown
 
 /** What the server refused; `problem` is its problem document. */
-export class Refused extends Error {
+class Refused extends Error {
   constructor(problem) {
     super(problem.detail || problem.title || "The server gave no reason.");
     this.problem = problem;

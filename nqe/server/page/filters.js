@@ -2,7 +2,7 @@
 
 import { find } from "./dom.js";
 
-export const DEFAULTS = { mode: "", show: "all", threshold: 0, top: 25 };
+const DEFAULTS = { show: "all", top: 25 };
 const LARGEST = 1000;
 
 /** The filters; `onChange` is called when one of them is changed. */
@@ -53,7 +53,7 @@ export class Filters {
     return {
       ...(this.hasModel && { mode }),
       top: top ?? DEFAULTS.top,
-      ...(threshold && mode !== "exact" && { threshold }),
+      ...(threshold && mode === "hybrid" && { threshold }), // others have no probabilities
       ...(show === "stated" && mode !== "exact" && { stated_only: true }),
       ...(show === "predicted" && mode !== "exact" && { predicted_only: true }),
     };
@@ -75,12 +75,11 @@ export class Filters {
     this.top.value = String(wanted);
   }
 
-  /** Hide what has no effect: facts alone have no probabilities. */
+  /** Hide what has no effect: facts alone predict nothing, and scores are no probabilities. */
   #fit() {
     find("mode-field").hidden = !this.hasModel;
-    const isExact = this.#effectiveMode === "exact";
-    find("show-field").hidden = isExact;
-    find("threshold-field").hidden = isExact;
+    find("show-field").hidden = this.#effectiveMode === "exact";
+    find("threshold-field").hidden = this.#effectiveMode !== "hybrid";
     find("threshold-value").textContent = Number(this.threshold.value)
       ? `${Math.round(this.threshold.value * 100)} %` : "any";
   }

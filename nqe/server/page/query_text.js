@@ -47,12 +47,6 @@ export function isWord(text) {
   return JOINING.has(text) || NEGATING.has(text);
 }
 
-/** The variables of a text, in the order in which they occur. */
-export function listVariables(text) {
-  const found = readParts(text).filter((part) => /^\?./.test(part.text));
-  return [...new Set(found.map((part) => part.text.slice(1)))];
-}
-
 /** Where a problem's line and column are in a text: from and to; null if it has no place. */
 export function findPlace(text, problem) {
   if (!problem?.line) return null;
