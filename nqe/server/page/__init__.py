@@ -17,7 +17,7 @@ TYPES = {
 _SCRIPTS = (
     *("page", "theme", "routes", "api", "start", "token", "dom", "words", "charts", "markdown"),
     *("ask", "editor", "query_text", "builder", "builder_model", "combobox"),
-    *("answers", "comparison", "plan", "reasons", "steps", "snippets", "filters"),
+    *("answers", "comparison", "plan", "plan_layout", "reasons", "steps", "snippets", "filters"),
     *("entity", "relations", "graph", "model"),
 )
 FILES = {

@@ -14,7 +14,7 @@ export class Answers {
 
   show(reply) {
     this.buttons = new Map();
-    const list = make("ol", { class: "answers" },
+    const list = make("ol", { class: reply.mode === "exact" ? "answers exact" : "answers" },
       reply.answers.map((answer, place) => this.#makeRow(answer, place, reply.mode)));
     replace(this.host, makeTotals(reply), makeNotes(reply),
       reply.answers.length ? list : makeNothing(reply));
@@ -31,12 +31,12 @@ export class Answers {
 
   #makeRow(answer, place, mode) {
     const isScore = mode === "embedding";
+    const isExact = mode === "exact"; // where all are certain, so that bars say nothing
     const value = isScore ? answer.score : answer.probability;
     const source = answer.source;
     const button = make("button", { type: "button", class: "answer", "aria-pressed": "false",
       onclick: () => this.onChoose(answer) },
     make("span", { class: "name" }, nameOf(answer)),
-    answer.description && make("span", { class: "description" }, visible(answer.description)),
     make("span", { class: "visually-hidden" },
       `, ${source}, ${isScore ? "score" : "probability"} ${writeValue(value, isScore)}; show why`));
     this.buttons.set(answer.id, button);
@@ -44,10 +44,11 @@ export class Answers {
       make("span", { class: "rank", "aria-hidden": "true" }, place + 1),
       make("div", { class: "who" }, button,
         make("p", { class: "small" },
+          answer.description && `${visible(answer.description)} · `,
           make("a", { class: "id", href: entityAddress(answer.id) }, visible(answer.id),
             make("span", { class: "visually-hidden" }, `: facts about ${nameOf(answer)}`)),
           makeCautions(answer))),
-      make("div", { class: "measure", "aria-hidden": "true" },
+      !isExact && make("div", { class: "measure", "aria-hidden": "true" },
         bar(value, source), make("span", { class: "value" }, writeValue(value, isScore))),
       badge(source));
   }

@@ -43,8 +43,8 @@ export function learningCurve(points) {
   const best = points.reduce((one, other) => (other.mrr > one.mrr ? other : one));
   const { svg, across, up } = frame({
     title: `Learning curve: MRR up to ${best.mrr.toFixed(3)} after ${last.toFixed(1)} minutes`,
-    x: { least: 0, most: last, ticks: ticksTo(last), format: (value) => +value.toPrecision(3), title: "minutes of training" },
-    y: { least: 0, most: ceiling(most), ticks: ticksTo(ceiling(most)), format: (value) => +value.toPrecision(3) },
+    x: { least: 0, most: ticksTo(last).at(-1), ticks: ticksTo(last), format: String, title: "minutes of training" },
+    y: { least: 0, most: ticksTo(most).at(-1), ticks: ticksTo(most), format: String },
   });
   const line = points.map((point) => `${across(point.minutes)},${up(point.mrr)}`).join(" ");
   svg.append(draw("polyline", { class: "curve", points: line }));
@@ -77,11 +77,11 @@ export function reliabilityDiagram(bins) {
   return svg;
 }
 
-function ceiling(value) {
-  const unit = 10 ** Math.floor(Math.log10(value));
-  return Math.ceil((value / unit) * 2) / 2 * unit;
-}
-
+/** Round numbers from 0 up to at least a value, about four steps apart. */
 function ticksTo(most) {
-  return [0, 0.25, 0.5, 0.75, 1].map((share) => share * most);
+  const rough = most / 4;
+  const unit = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 2.5, 5, 10].find((one) => one * unit >= rough) * unit;
+  const steps = Math.ceil(most / step - 1e-9);
+  return Array.from({ length: steps + 1 }, (_, place) => +(place * step).toPrecision(6));
 }

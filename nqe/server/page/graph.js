@@ -9,7 +9,7 @@ export async function showGraph(host, _, overview) {
   const { facts, entities, relations, with_qualifiers: qualified } = overview;
   const share = facts ? Math.round((qualified / facts) * 100) : 0;
   replace(host,
-    make("header", { class: "page-head" }, make("p", { class: "kicker" }, "Browse"),
+    make("header", { class: "page-head" },
       make("h1", { tabindex: -1 }, overview.name),
       make("p", { class: "lead" }, "The graph at a glance.")),
     make("dl", { class: "figures" }, [

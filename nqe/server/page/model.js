@@ -7,7 +7,7 @@ import { count, percent, visible } from "./words.js";
 
 /** Show what is known about the model. */
 export async function showModel(host, _, { model, name }) {
-  const head = make("header", { class: "page-head" }, make("p", { class: "kicker" }, "Browse"),
+  const head = make("header", { class: "page-head" },
     make("h1", { tabindex: -1 }, "Model"),
     make("p", { class: "lead" }, model
       ? "Predicts what facts leave out, with a probability for each prediction."
@@ -63,5 +63,5 @@ function flatten(settings, path = []) {
   return Object.entries(settings ?? {}).flatMap(([name, value]) =>
     (value && typeof value === "object" && !Array.isArray(value)
       ? flatten(value, [...path, name])
-      : [[[...path, name].join(" › ").replaceAll("_", " "), Array.isArray(value) ? value.join(", ") : String(value)]]));
+      : [[[...path, name].join(" › ").replaceAll("_", " "), Array.isArray(value) ? value.join(", ") : String(value ?? "none")]]));
 }

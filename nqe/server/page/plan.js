@@ -2,12 +2,9 @@
 
 import { draw, replace } from "./dom.js";
 import { count, nameOf } from "./words.js";
+import { drawEdge, HEIGHT, placeNodes, RADIUS, widthOf } from "./plan_layout.js";
 
-const STRETCH = 1.34; // rows further apart than the server places them, for the text below nodes
-const HEIGHT = 30;
-const RADIUS = 21;
 const MARGIN = 22;
-const SMALLEST = 0.82; // the least scale at which texts can be read
 const ROUND = new Set(["and", "or", "not", "any", "target"]);
 const LONGEST = 18;
 
@@ -27,11 +24,12 @@ export class Plan {
     this.#drawing = drawing;
     this.#nodes = new Map();
     this.#captions = new Map();
-    const places = new Map(drawing.nodes.map((node) => [node.id, { ...node, y: node.y * STRETCH }]));
+    const { places, scale, isUpright } = placeNodes(drawing.nodes, this.host.clientWidth);
     this.last = steps.length;
-    this.#edges = drawing.edges.map((edge) => ({ ...edge, element: drawEdge(edge, places) }));
+    this.#edges = drawing.edges.map((edge) => ({ ...edge,
+      element: drawEdge(edge, places.get(edge.source), places.get(edge.target), isUpright) }));
     const nodes = drawing.nodes.map((node) => this.#drawNode(places.get(node.id), steps));
-    replace(this.host, this.#frame([...places.values()], nodes));
+    replace(this.host, this.#frame([...places.values()], nodes, scale));
   }
 
   clear() {
@@ -87,14 +85,11 @@ export class Plan {
     }
   }
 
-  /** The drawing at its own size, or a little smaller if that makes it fit. */
-  #frame(places, nodes) {
-    const right = Math.max(...places.map((one) => one.x + one.width / 2)) + MARGIN;
-    const bottom = Math.max(...places.map((one) => one.y)) + RADIUS + MARGIN;
-    const room = this.host.clientWidth || right;
-    const scale = Math.max(SMALLEST, Math.min(1, room / right));
-    return draw("svg", { viewBox: `0 0 ${right} ${bottom}`, width: right * scale,
-      height: bottom * scale, role: "group", "aria-label": "Plan of the question" },
+  #frame(places, nodes, scale) {
+    const width = widthOf(places);
+    const height = Math.max(...places.map((one) => one.y)) + RADIUS + MARGIN;
+    return draw("svg", { viewBox: `0 0 ${width} ${height}`, width: width * scale,
+      height: height * scale, role: "group", "aria-label": "Plan of the question" },
     draw("defs", {}, draw("marker", { id: "arrow", viewBox: "0 0 8 8", refX: 7, refY: 4,
       markerWidth: 7, markerHeight: 7, orient: "auto" },
     draw("path", { d: "M0 0.6 L7 4 L0 7.4 z", class: "arrow" }))),
@@ -134,15 +129,6 @@ function outline(node, name) {
   return draw("rect", { class: name, x: node.x - node.width / 2 - around, y: node.y - half,
     width: node.width + 2 * around, height: 2 * half,
     rx: node.kind === "anchor" ? half : 5 + around });
-}
-
-function drawEdge(edge, places) {
-  const [source, target] = [places.get(edge.source), places.get(edge.target)];
-  const [start, end] = [source.x + source.width / 2, target.x - target.width / 2 - 2];
-  const bend = (end - start) / 2;
-  const path = `M${start} ${source.y} C${start + bend} ${source.y} ${end - bend} ${target.y} ${end} ${target.y}`;
-  return draw("g", { class: "edge" }, draw("path", { d: path, "marker-end": "url(#arrow)" }),
-    edge.text && draw("text", { x: (start + end) / 2, y: (source.y + target.y) / 2 - 5 }, edge.text));
 }
 
 function shorten(text) {

@@ -46,7 +46,7 @@ const KINDS = {
     line: [badge("stated"), " ", fact ? factSentence(fact) : says_(says)],
   }),
   prediction: ({ says, own }) => ({
-    line: [badge("predicted"), " ", says_(says), ` ${percent(own)} by the model`],
+    line: [badge("predicted"), " ", says_(says), `: ${percent(own)} by the model`],
   }),
   and: () => ({ line: "All of these hold" }),
   or: ({ ways }) => ({

@@ -11,7 +11,7 @@ export async function showRelations(host) {
   const filter = make("input", { type: "search", placeholder: "Filter by name", "aria-label": "Filter by name" });
   filter.addEventListener("input", () => narrow(list, relations, filter.value));
   replace(host,
-    make("header", { class: "page-head" }, make("p", { class: "kicker" }, "Browse"),
+    make("header", { class: "page-head" },
       make("h1", { tabindex: -1 }, "Relations"),
       make("p", { class: "lead" }, describe(relations.length, total)), filter),
     list);

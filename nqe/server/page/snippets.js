@@ -16,17 +16,22 @@ const FORMS = {
     `-d ${quoteShell(JSON.stringify({ query, ...request }))}`,
   ].filter(Boolean).join(" \\\n  "),
   Python: ({ query, request }) => [
+    ...(readToken() ? ["import os", ""] : []),
     "import nqe", "",
-    `client = nqe.Client(${quotePython(location.origin)})`,
-    `answers = client.answer(${[quotePython(query), ...keywords(request)].join(", ")})`,
-    "for answer in answers:",
-    "    print(answer.name, answer.probability)",
+    `with nqe.Client(${[quotePython(location.origin), ...tokenArgument()].join(", ")}) as client:`,
+    `    found = client.answer(${[quotePython(query), ...keywords(request)].join(", ")})`,
+    "for answer in found.answers:",
+    "    print(answer.label or answer.id, answer.probability)",
   ].join("\n"),
   Command: ({ query, request, name }) => [
     `nqe ask ${quoteShell(name)} ${quoteShell(query)}`, ...options(request),
   ].join(" "),
   SPARQL: async ({ query }) => (await sparql.post("/v1/sparql", { query })).sparql,
 };
+
+function tokenArgument() {
+  return readToken() ? ['token=os.environ["NQE_TOKEN"]'] : [];
+}
 
 function quoteShell(text) {
   return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
