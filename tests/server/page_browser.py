@@ -18,8 +18,8 @@ from urllib.parse import quote
 
 import toy_dataset
 
-from nqe.answering import train
 from nqe.demo import NAME, demo_dataset
+from nqe.training import fit_weights
 
 WAIT = 60
 """Seconds that a server has to get ready on a busy machine."""
@@ -33,9 +33,9 @@ def find_chromium() -> str | None:
 
 
 def train_tiny(folder: Path) -> Path:
-    """A run on atlas whose model has learnt almost nothing, in seconds."""
+    """A run on atlas whose model has learnt almost nothing, in seconds; it is not calibrated."""
     run = folder / "tiny.run"
-    train(demo_dataset(), run, settings=toy_dataset.settings(**SMALL), name=NAME)
+    fit_weights(demo_dataset(), run, settings=toy_dataset.settings(**SMALL), name=NAME)
     return run
 
 

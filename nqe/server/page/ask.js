@@ -175,6 +175,9 @@ export class AskView {
     this.#introduceItself(false);
     find("answers-panel").hidden = false;
     find("answers").setAttribute("aria-busy", "true");
+    if (!find("answers").hasChildNodes()) {
+      replace(find("answers"), make("p", { class: "muted" }, "Answering…"));
+    }
     try {
       await this.#guard(() => this.#answer(query));
     } finally {

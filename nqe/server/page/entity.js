@@ -56,7 +56,7 @@ function makeSection(title, facts, write) {
   return make("section", {}, make("h2", {}, title),
     make("dl", { class: "facts" }, [...groups.values()].map((group) => make("div", {},
       make("dt", {}, nameOf(group[0].relation)),
-      make("dd", {}, make("ul", {}, group.map((fact) => make("li", {}, write(fact))))))))));
+      make("dd", {}, make("ul", {}, group.map((fact) => make("li", {}, write(fact)))))))));
 }
 
 async function suggest(host, entity) {
