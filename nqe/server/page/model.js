@@ -39,7 +39,7 @@ function makeCurve(curve) {
 }
 
 function makeReliability(reliability) {
-  const measured = reliability?.after ?? reliability?.before ?? reliability;
+  const measured = reliability?.after;
   const bins = measured?.bins ?? [];
   return make("section", {}, make("h2", {}, "Reliability"),
     bins.length ? [
