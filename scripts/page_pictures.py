@@ -26,6 +26,7 @@ CYRILLIC = (
     "?x: borders(?x, Poland) and speaks(?x, ?l; official_status: official) "
     'and written_in(?l, "Cyrillic script")'
 )
+FRANCE = "?x: borders(?x, France)"
 NEIGHBOURS = "?x: borders(?x, France) and not speaks(?x, German)"
 
 
@@ -48,24 +49,19 @@ def ask(question: str, **parameters: str) -> str:
 
 
 WHY = "#detail h3"
-SPAIN = {"answer": "country_ES", "top": "10"}
+MONACO = {"answer": "country_MC", "top": "10"}
+RUSSIA = {"answer": "country_RU", "top": "3"}
 PICTURES = (
-    Picture("start", "/", "#examples li", height=760),
-    Picture("answers", ask(CYRILLIC, answer="country_UA", top="10"), WHY, height=1240),
-    Picture(
-        "answers-dark", ask(NEIGHBOURS, answer="country_ES", top="10"), WHY, dark=True, height=1240
-    ),
-    Picture("step", ask(NEIGHBOURS, step="1", top="10"), WHY, height=1240),
-    Picture(
-        "modes", ask("?x: borders(?x, France)", mode="compare", top="10"), ".column li", height=1240
-    ),
+    Picture("start", "/", "#examples li", height=720),
+    Picture("answers", ask(CYRILLIC, answer="country_RU", top="10"), WHY, height=1220),
+    Picture("answers-dark", ask(NEIGHBOURS, **MONACO), WHY, height=1120, dark=True),
+    Picture("step", ask(NEIGHBOURS, step="1", top="10"), WHY, height=1120),
+    Picture("modes", ask(FRANCE, mode="compare", top="10"), ".column li", height=1120),
     Picture("entity", "/#/entity/country_UA", ".suggestions li"),
     Picture("graph-dark", "/#/graph", ".bars", height=820, dark=True),
     Picture("model", "/#/model", ".figures", height=900),
-    Picture("narrow", ask(NEIGHBOURS, top="10"), "#answers li", 390, 1500),
-    Picture(
-        "narrow-dark", ask(NEIGHBOURS, answer="country_ES", top="10"), WHY, 390, 1500, dark=True
-    ),
+    Picture("narrow", ask(CYRILLIC, top="5"), "#answers li", 390, 1240),
+    Picture("narrow-dark", ask(CYRILLIC, **RUSSIA), WHY, 390, 2100, dark=True),
 )
 
 

@@ -145,6 +145,18 @@ def test_the_builder_shows_what_is_typed(visitor: Visitor) -> None:
     )
 
 
+def test_answers_stay_while_a_statement_is_unfinished(visitor: Visitor) -> None:
+    page = visitor.open(link_to("?x: capital(Japan, ?x)", mode="exact"))
+    list_answers(page)
+    page.get_by_role("button", name="Add a statement").click()
+    page.locator(".statement.unfinished").wait_for()
+    assert page.locator("#answers.outdated").count() == 0
+    fill_slot(page, "Relation", "located", "located in", last=True)
+    fill_slot(page, "Object", "Japan", "country or territory", last=True)
+    page.locator("#answers.outdated").wait_for()
+    assert page.locator("#question").input_value().endswith(' and "located in"(?x, Japan)')
+
+
 @SIZES
 def test_a_step_shows_its_entities(visitor: Visitor, size: dict[str, int]) -> None:
     page = visitor.open(link_to(QUESTION, mode="exact"), size)

@@ -15,7 +15,7 @@ export class Answers {
   show(reply) {
     this.buttons = new Map();
     const list = make("ol", { class: reply.mode === "exact" ? "answers exact" : "answers" },
-      reply.answers.map((answer, place) => this.#makeRow(answer, place, reply.mode)));
+      reply.answers.map((answer, place) => this.#makeRow(answer, place, reply)));
     replace(this.host, makeTotals(reply), makeNotes(reply),
       reply.answers.length ? list : makeNothing(reply));
     announce(describeTotals(reply));
@@ -29,9 +29,9 @@ export class Answers {
     }
   }
 
-  #makeRow(answer, place, mode) {
-    const isScore = mode === "embedding";
-    const isExact = mode === "exact"; // where all are certain, so that bars say nothing
+  #makeRow(answer, place, reply) {
+    const isScore = reply.mode === "embedding";
+    const isExact = reply.mode === "exact"; // where all are certain, so that bars say nothing
     const value = isScore ? answer.score : answer.probability;
     const source = answer.source;
     const button = make("button", { type: "button", class: "answer", "aria-pressed": "false",
@@ -44,14 +44,21 @@ export class Answers {
       make("span", { class: "rank", "aria-hidden": "true" }, place + 1),
       make("div", { class: "who" }, button,
         make("p", { class: "small" },
-          answer.description && `${visible(answer.description)} · `,
+          answer.description && make("span", { class: "description" }, visible(answer.description)),
           make("a", { class: "id", href: entityAddress(answer.id) }, visible(answer.id),
             make("span", { class: "visually-hidden" }, `: facts about ${nameOf(answer)}`)),
           makeCautions(answer))),
       !isExact && make("div", { class: "measure", "aria-hidden": "true" },
-        bar(value, source), make("span", { class: "value" }, writeValue(value, isScore))),
+        bar(shareOf(answer, reply), source),
+        make("span", { class: "value" }, writeValue(value, isScore))),
       badge(source));
   }
+}
+
+/** How far a bar is filled: by the probability, or by the score beside the highest one. */
+export function shareOf(answer, reply) {
+  if (reply.mode !== "embedding") return answer.probability;
+  return answer.score / Math.max(...reply.answers.map((one) => one.score), Number.MIN_VALUE);
 }
 
 /** A score is no probability, so it is not written in percent. */

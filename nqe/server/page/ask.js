@@ -161,7 +161,6 @@ export class AskView {
       if (found.drawing) {
         find("reasoning").hidden = false;
         this.plan.show(found.drawing, found.steps);
-        find("shape").textContent = found.shape?.includes("(") ? "" : `shape ${found.shape}`;
         this.#showReasoning();
       }
     });

@@ -10,6 +10,7 @@ import {
 /** The builder in an element; `names(kind, text)` finds entities and relations. */
 export class Builder {
   #question = emptyQuestion();
+  #told = "null"; // the question that was told last
 
   constructor(host, { names, onChange }) {
     this.host = host;
@@ -21,6 +22,7 @@ export class Builder {
   /** Show a query's JSON form, or an empty question; nobody is told. */
   show(json) {
     this.#question = json ? fromJson(json) : emptyQuestion();
+    this.#told = JSON.stringify(toJson(this.#question));
     this.#render();
   }
 
@@ -28,7 +30,10 @@ export class Builder {
   #changed() {
     this.#markUnfinished();
     this.#renderTargets();
-    this.onChange(toJson(this.#question));
+    const json = toJson(this.#question);
+    if (JSON.stringify(json) === this.#told) return; // only something unfinished changed
+    this.#told = JSON.stringify(json);
+    this.onChange(json);
   }
 
   /** A part came or went: draw everything again, and put the focus where work goes on. */

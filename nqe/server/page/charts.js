@@ -8,7 +8,7 @@ const HEIGHT = 240;
 const LEFT = 46;
 const BOTTOM = 34;
 const TOP = 12;
-const RIGHT = 12;
+const RIGHT = 22;
 
 /** Rows of a name, a bar and a count. */
 export function bars(rows) {

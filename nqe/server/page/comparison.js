@@ -1,6 +1,6 @@
 // Modes side by side: the same question answered in three ways.
 
-import { describeTotals, writeValue } from "./answers.js";
+import { describeTotals, shareOf, writeValue } from "./answers.js";
 import { make, replace } from "./dom.js";
 import { bar, nameOf, visible } from "./words.js";
 
@@ -31,7 +31,7 @@ function makeColumn(reply, mode, isShared, onChoose) {
         make("span", { class: "name" }, nameOf(answer)),
         make("span", { class: "visually-hidden" },
           `, ${answer.source}, ${isShared(answer.id) ? "listed in all modes" : ""}; show why`)),
-      make("span", { class: "measure" }, bar(value, answer.source),
+      make("span", { class: "measure" }, bar(shareOf(answer, reply), answer.source),
         make("span", { class: "value" }, writeValue(value, mode === "embedding"))));
   });
   return [make("p", { class: "small" }, describeTotals(reply)),

@@ -1,6 +1,7 @@
 // The choices above the answers: mode, which ones, from which probability, how many.
 
 import { find } from "./dom.js";
+import { percent } from "./words.js";
 
 const DEFAULTS = { show: "all", top: 25 };
 const LARGEST = 1000;
@@ -81,6 +82,6 @@ export class Filters {
     find("show-field").hidden = this.#effectiveMode === "exact";
     find("threshold-field").hidden = this.#effectiveMode !== "hybrid";
     find("threshold-value").textContent = Number(this.threshold.value)
-      ? `${Math.round(this.threshold.value * 100)} %` : "any";
+      ? percent(Number(this.threshold.value)) : "any";
   }
 }

@@ -30,6 +30,7 @@ async function start() {
   addSearch();
   addEventListener("popstate", open);
   find("skip").addEventListener("click", skipHead);
+  if (/Mac|iPhone|iPad/.test(navigator.platform)) find("control").textContent = "⌘";
   find("page").hidden = false;
   await open();
 }

@@ -10,6 +10,7 @@ export function showExplanation(host, found) {
   replace(host, heading,
     make("p", {}, describeAnswer(found)),
     make("ul", { class: "reasons" }, makeReason(found.reason, null)),
+    makeCalibration(found),
     found.weakest && make("p", { class: "small" },
       "What lowers the probability most: ", make("span", { class: "says" }, visible(found.weakest))),
     makeRemoved(found.removed),
@@ -24,6 +25,13 @@ function describeAnswer({ answer, rank }) {
     ? "Facts state it, but it also rests on something that no fact rules out."
     : "No facts state it; the model predicts what is missing.";
   return `${place}, ${percent(answer.probability)}: ${likelihood(answer.probability)}. ${how}`;
+}
+
+/** Why the answer's probability is not that of its parts, where it is not. */
+function makeCalibration({ answer, reason }) {
+  const [parts, whole] = [percent(reason.probability), percent(answer.probability)];
+  return parts !== whole && make("p", { class: "small" },
+    `Its parts together give ${parts}. Experience with such questions makes that ${whole}.`);
 }
 
 /** One reason with those below it; `above` is the one that it is a part of. */

@@ -3,6 +3,8 @@
 import { append, make } from "./dom.js";
 import { entityAddress } from "./routes.js";
 
+const THIN = "\u202f"; // a narrow space that no line breaks at
+const PERCENT = `${THIN}%`;
 const numbers = new Intl.NumberFormat("en");
 
 /** A count with separators: 11,331. */
@@ -18,10 +20,10 @@ export function counted(value, noun, nouns = `${noun}s`) {
 /** A probability in percent; only what is certain is 100 %. */
 export function percent(probability) {
   if (probability === null || probability === undefined) return "–";
-  if (probability >= 1) return "100 %";
-  if (probability > 0.995) return "> 99 %";
-  if (probability > 0 && probability < 0.005) return "< 1 %";
-  return `${Math.round(probability * 100)} %`;
+  if (probability >= 1) return `100${PERCENT}`;
+  if (probability > 0.995) return `>${THIN}99${PERCENT}`;
+  if (probability > 0 && probability < 0.005) return `<${THIN}1${PERCENT}`;
+  return `${Math.round(probability * 100)}${PERCENT}`;
 }
 
 /** How likely something is, in words. */
@@ -63,8 +65,8 @@ export function factSentence(fact) {
 export function qualifierList(qualifiers) {
   if (!qualifiers.length) return null;
   const pairs = qualifiers.map(([attribute, value]) =>
-    make("span", { class: "qualifier" }, make("span", { class: "attribute" }, nameOf(attribute)),
-      " ", entityLink(value)));
+    make("span", { class: "qualifier" },
+      make("span", { class: "attribute" }, `${nameOf(attribute)}:`), " ", entityLink(value)));
   return make("span", { class: "qualifiers" }, pairs);
 }
 
