@@ -50,10 +50,10 @@ def ask(question: str, **parameters: str) -> str:
 
 WHY = "#detail h3"
 MONACO = {"answer": "country_MC", "top": "10"}
-RUSSIA = {"answer": "country_RU", "top": "3"}
+UKRAINE = {"answer": "country_UA", "top": "3"}
 PICTURES = (
     Picture("start", "/", "#examples li", height=720),
-    Picture("answers", ask(CYRILLIC, answer="country_RU", top="10"), WHY, height=1220),
+    Picture("answers", ask(CYRILLIC, answer="country_UA", top="10"), WHY, height=1220),
     Picture("answers-dark", ask(NEIGHBOURS, **MONACO), WHY, height=1120, dark=True),
     Picture("step", ask(NEIGHBOURS, step="1", top="10"), WHY, height=1120),
     Picture("modes", ask(FRANCE, mode="compare", top="10"), ".column li", height=1120),
@@ -61,7 +61,7 @@ PICTURES = (
     Picture("graph-dark", "/#/graph", ".bars", height=820, dark=True),
     Picture("model", "/#/model", ".figures", height=900),
     Picture("narrow", ask(CYRILLIC, top="5"), "#answers li", 390, 1240),
-    Picture("narrow-dark", ask(CYRILLIC, **RUSSIA), WHY, 390, 2100, dark=True),
+    Picture("narrow-dark", ask(CYRILLIC, **UKRAINE), WHY, 390, 2100, dark=True),
 )
 
 

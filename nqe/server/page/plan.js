@@ -55,7 +55,13 @@ export class Plan {
       const isAnchor = this.#nodes.get(source)?.classList.contains("anchor");
       if (isAnchor && lit.has(target)) lit.add(source);
     }
-    for (const [id, element] of this.#nodes) element.classList.toggle("on", lit.has(id));
+    for (const [id, element] of this.#nodes) {
+      element.classList.toggle("on", lit.has(id));
+      const kind = reasons.get(Number(element.dataset.step))?.kind;
+      const isStep = !element.classList.contains("target");
+      element.classList.toggle("stated", isStep && kind === "fact");
+      element.classList.toggle("predicted", isStep && kind === "prediction");
+    }
     for (const { source, target, element } of this.#edges) {
       element.classList.toggle("on", lit.has(source) && lit.has(target));
     }

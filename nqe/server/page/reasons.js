@@ -22,7 +22,7 @@ function describeAnswer({ answer, rank }) {
   const place = `Answer ${rank}`;
   if (answer.probability >= 1) return `${place}. Facts state everything it rests on.`;
   const how = answer.source === "stated"
-    ? "Facts state it, but it also rests on something that no fact rules out."
+    ? "Facts state it, unless a missing fact says otherwise."
     : "No facts state it; the model predicts what is missing.";
   return `${place}, ${percent(answer.probability)}: ${likelihood(answer.probability)}. ${how}`;
 }

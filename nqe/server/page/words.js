@@ -31,7 +31,7 @@ export function likelihood(probability) {
   if (probability >= 1) return "certain by the facts";
   if (probability >= 0.9) return "very likely";
   if (probability >= 0.6) return "likely";
-  if (probability >= 0.4) return "may well be";
+  if (probability >= 0.4) return "about as likely as not";
   if (probability >= 0.1) return "unlikely";
   return "very unlikely";
 }
