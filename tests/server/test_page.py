@@ -271,6 +271,37 @@ def test_an_entity_has_a_page_with_facts_and_likely_statements(
     page.get_by_role("heading", name="France", level=1).wait_for()
 
 
+def test_a_likely_statement_leads_to_the_reasons_for_it(visitor: Visitor) -> None:
+    page = visitor.open("/#/entity/country_FR")
+    page.locator(".suggestions a", has_text="Why").first.click()
+    page.locator("#detail h3", has_text="Why").wait_for()
+    page.locator("#plan .node.target.on").wait_for()
+
+
+def test_a_graph_alone_offers_no_modes_and_no_predictions(visitor: Visitor) -> None:
+    page = visitor.prepare()
+
+    def forget(route: Any) -> None:
+        reply = route.fetch()
+        route.fulfill(response=reply, json=reply.json() | {"model": None})
+
+    page.route("**/v1/graph", forget)
+    page.goto(visitor.address + link_to("?x: capital(Japan, ?x)"))
+    list_answers(page)
+    assert page.locator("#mode").is_hidden()
+    assert page.locator("#threshold").is_hidden()
+    page.goto(visitor.address + "/#/model")
+    page.get_by_text("No model is served").wait_for()
+
+
+def test_a_server_that_is_gone_is_told(visitor: Visitor) -> None:
+    page = visitor.open()
+    page.route("**/v1/**", lambda route: route.abort())
+    type_question(page, "?x: capital(Japan, ?x)")
+    page.get_by_text("The server cannot be reached").wait_for()
+    visitor.complaints = [one for one in visitor.complaints if "ERR_FAILED" not in one]
+
+
 @pytest.mark.parametrize(
     ("place", "text"),
     [

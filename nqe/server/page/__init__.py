@@ -16,8 +16,9 @@ TYPES = {
 }
 _SCRIPTS = (
     *("page", "theme", "routes", "api", "start", "token", "dom", "words", "charts", "markdown"),
-    *("ask", "editor", "query_text", "builder", "builder_model", "combobox"),
-    *("answers", "comparison", "plan", "plan_layout", "reasons", "steps", "snippets", "filters"),
+    *("ask", "names", "editor", "query_text", "builder", "builder_model", "combobox"),
+    *("answers", "comparison", "filters", "snippets"),
+    *("reasoning", "plan", "plan_layout", "reasons", "steps"),
     *("entity", "relations", "graph", "model"),
 )
 FILES = {

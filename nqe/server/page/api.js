@@ -17,6 +17,17 @@ export function isStale(error) {
   return error.name === "AbortError";
 }
 
+/** Do something that asks the server; what it refuses is told, and what comes too late is dropped. */
+export async function settle(work, tell) {
+  try {
+    await work();
+  } catch (error) {
+    if (isStale(error)) return;
+    if (!error.problem) throw error;
+    tell(error.problem);
+  }
+}
+
 /** Requests of one kind, of which only the newest counts: a new one ends the one before. */
 export class Channel {
   #controller = null;

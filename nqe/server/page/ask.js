@@ -1,18 +1,17 @@
-// The view for questions: what is typed or built, its answers, and the reasoning behind them.
+// The view for questions: what is typed or built, and its answers.
 
-import { Channel, getOnce, isStale } from "./api.js";
+import { Channel, settle } from "./api.js";
 import { Answers } from "./answers.js";
 import { Builder } from "./builder.js";
 import { MODES, showComparison } from "./comparison.js";
 import { afterPause, announce, find, make, replace } from "./dom.js";
 import { Editor } from "./editor.js";
 import { Filters } from "./filters.js";
-import { matchSteps, Plan } from "./plan.js";
+import { completeText, searchNames } from "./names.js";
 import { findPlace, readParts } from "./query_text.js";
-import { announceExplanation, showExplanation } from "./reasons.js";
+import { Reasoning } from "./reasoning.js";
 import { amendAddress, pushAddress, questionAddress } from "./routes.js";
 import { openSnippets } from "./snippets.js";
-import { showStep } from "./steps.js";
 import { counted, visible } from "./words.js";
 
 const PAUSE = 180; // milliseconds without a key, before the text is checked
@@ -23,21 +22,18 @@ export class AskView {
   #parsed = null; // what the server said about the text
   #reply = null; // the answers that are shown
   #asked = null; // the address of the question that they answer
-  #chosen = null; // the id of the answer that is explained
-  #step = null; // the step that is shown
-  #synced = null; // the text that the builder shows
+  #synced = ""; // the text that the builder shows
 
   constructor(overview) {
     this.overview = overview;
-    this.channels = Object.fromEntries(
-      ["parse", "answer", "explain", "complete", "names", "build"].map((name) => [name, new Channel()]));
-    this.editor = new Editor(find("editor"), { onChange: (text) => this.#typed(text),
-      onRun: () => this.run(), complete: (before) => this.#complete(before) });
-    this.builder = new Builder(find("builder"), { names: (kind, text) => this.#names(kind, text),
+    this.channels = { parse: new Channel(), build: new Channel(), answer: new Channel() };
+    this.editor = new Editor(find("editor"), { onChange: () => this.#typed(),
+      onRun: () => this.run(), complete: completeText });
+    this.builder = new Builder(find("builder"), { names: searchNames,
       onChange: (json) => this.#built(json) });
     this.filters = new Filters(Boolean(overview.model), () => { if (this.#asked) this.run(); });
-    this.answers = new Answers(find("answers"), (answer) => this.#explain(answer.id));
-    this.plan = new Plan(find("plan"), (step) => this.#showStep(step));
+    this.answers = new Answers(find("answers"), (answer) => this.reasoning.explain(answer.id));
+    this.reasoning = new Reasoning(() => this.#selected());
     this.parseLater = afterPause(PAUSE, () => this.#parse());
     this.#introduce();
     find("run").addEventListener("click", () => this.run());
@@ -49,8 +45,6 @@ export class AskView {
   open(parameters) {
     const text = parameters.get("q") ?? "";
     this.filters.chosen = parameters;
-    this.#chosen = parameters.get("answer");
-    this.#step = Number(parameters.get("step")) || null;
     if (text !== this.editor.text || !this.#parsed) {
       this.editor.text = text;
       this.parseLater.cancel();
@@ -58,10 +52,12 @@ export class AskView {
     }
     if (!text) {
       this.#reset();
-      this.builder.show(null);
-      this.#synced = "";
-    } else if (questionAddress({ q: text, ...this.filters.chosen }) !== this.#asked) this.#ask();
-    else this.#showReasoning();
+      this.#clearBuilder();
+      return;
+    }
+    this.reasoning.select(parameters.get("answer"), Number(parameters.get("step")) || null);
+    if (this.#address() === this.#asked) this.reasoning.showSelected();
+    else this.#ask();
   }
 
   /** Ask the question that stands in the box. */
@@ -71,8 +67,7 @@ export class AskView {
       return;
     }
     this.parseLater.cancel();
-    this.#chosen = null;
-    this.#step = null;
+    this.reasoning.select(null, null);
     pushAddress(this.#address());
     document.title = `${this.editor.text.trim()} · nqe`;
     this.#parse();
@@ -92,9 +87,17 @@ export class AskView {
     return questionAddress({ q: this.editor.text.trim(), ...this.filters.chosen, ...extra });
   }
 
+  /** An answer or a step was chosen, which the address remembers. */
+  #selected() {
+    const { chosen, step } = this.reasoning;
+    this.answers.mark(chosen);
+    amendAddress(this.#address({ answer: chosen, step }));
+  }
+
   #question() {
+    const link = new URL(this.#address({ answer: this.reasoning.chosen }), location.href).href;
     return { query: this.editor.text.trim(), request: this.filters.toRequest(),
-      name: this.overview.name, link: new URL(this.#address({ answer: this.#chosen }), location.href).href };
+      name: this.overview.name, link };
   }
 
   #introduce() {
@@ -109,7 +112,7 @@ export class AskView {
   }
 
   /** Show what the page is for, or make room for answers. */
-  #introduceItself(isShown) {
+  #showIntroduction(isShown) {
     find("intro").hidden = !isShown;
     find("ask-title").hidden = isShown;
     find("examples-field").open = isShown;
@@ -117,13 +120,18 @@ export class AskView {
 
   #typed() {
     this.#outdate();
-    if (this.editor.text.trim()) this.parseLater();
-    else {
-      this.parseLater.cancel();
-      this.#reset();
-      this.builder.show(null);
-      this.#synced = "";
+    if (this.editor.text.trim()) {
+      this.parseLater();
+      return;
     }
+    this.parseLater.cancel();
+    this.#reset();
+    this.#clearBuilder();
+  }
+
+  #clearBuilder() {
+    this.builder.show(null);
+    this.#synced = "";
   }
 
   /** The builder changed: write its question into the box. */
@@ -135,142 +143,74 @@ export class AskView {
       this.#reset();
       return;
     }
-    await this.#guard(async () => {
+    await settle(async () => {
       const found = await this.channels.build.post("/v1/parse", { query: json });
-      if (found.text === null) this.#showProblem(found.problem);
-      else {
-        this.editor.text = found.text;
-        this.#synced = found.text;
-        await this.#parse();
+      if (found.text === null) {
+        this.#showProblem(found.problem);
+        return;
       }
-    });
+      this.editor.text = found.text;
+      this.#synced = found.text;
+      await this.#parse();
+    }, (problem) => this.#refuse(problem));
   }
 
   async #parse() {
     const text = this.editor.text;
     if (!text.trim()) return;
-    await this.#guard(async () => {
+    await settle(async () => {
       const found = await this.channels.parse.post("/v1/parse", { query: text });
-      if (text !== this.editor.text) return;
-      this.#parsed = { ...found, of: text };
-      this.#showProblem(found.problem);
-      if (found.json && text !== this.#synced) {
-        this.builder.show(found.json);
-        this.#synced = text;
-      }
-      if (found.drawing) {
-        find("reasoning").hidden = false;
-        this.plan.show(found.drawing, found.steps);
-        this.#showReasoning();
-      }
-    });
+      if (text === this.editor.text) this.#understood(found, text);
+    }, (problem) => this.#refuse(problem));
+  }
+
+  #understood(found, text) {
+    this.#parsed = found;
+    this.#showProblem(found.problem);
+    if (found.json && text !== this.#synced) {
+      this.builder.show(found.json);
+      this.#synced = text;
+    }
+    if (found.drawing) this.reasoning.draw(found);
   }
 
   async #ask() {
     const address = this.#address();
+    const answers = find("answers");
     this.#asked = address;
     find("ask-link").setAttribute("href", address);
-    const query = this.editor.text.trim();
-    this.#introduceItself(false);
+    this.#showIntroduction(false);
     find("answers-panel").hidden = false;
-    find("answers").setAttribute("aria-busy", "true");
-    if (!find("answers").hasChildNodes()) {
-      replace(find("answers"), make("p", { class: "muted" }, "Answering…"));
-    }
-    try {
-      await this.#guard(() => this.#answer(query));
-    } finally {
-      if (this.#asked === address) find("answers").removeAttribute("aria-busy");
-    }
+    answers.setAttribute("aria-busy", "true");
+    if (!answers.hasChildNodes()) replace(answers, make("p", { class: "muted" }, "Answering…"));
+    await settle(() => this.#answer(this.editor.text.trim()), (problem) => this.#refuse(problem));
+    if (this.#asked === address) answers.removeAttribute("aria-busy");
   }
 
   async #answer(query) {
     const isComparison = this.filters.isComparison;
-    const modes = Object.keys(MODES);
     const request = (mode) => ({ query, ...this.filters.toRequest(mode),
       ...(mode !== "embedding" && { steps: SHOWN }) });
-    const body = isComparison ? { requests: modes.map(request) }
+    const body = isComparison ? { requests: Object.keys(MODES).map(request) }
       : request(this.filters.toRequest().mode ?? "exact");
     const found = await this.channels.answer.post("/v1/answer", body);
     this.#renew();
     find("workspace").classList.toggle("comparing", isComparison);
-    if (isComparison) this.#showComparison(found.replies);
-    else this.#showAnswers(found);
+    const reply = isComparison ? this.#showComparison(found.replies) : this.#showAnswers(found);
+    this.#reply = reply;
+    if (reply) this.reasoning.answered(query, reply);
   }
 
-  #showAnswers(reply) {
-    this.#reply = { ...reply, above: this.filters.chosen.threshold ?? 0.5 };
-    this.answers.show(this.#reply);
-    this.#showReasoning();
-    if (this.#chosen) this.#explain(this.#chosen);
+  #showAnswers(found) {
+    const reply = { ...found, above: this.filters.chosen.threshold ?? 0.5 };
+    this.answers.show(reply);
+    return reply;
   }
 
   #showComparison(replies) {
-    this.#reply = replies[0].answers ? replies[0] : null;
-    showComparison(find("answers"), replies, (answer) => this.#explain(answer.id));
+    showComparison(find("answers"), replies, (answer) => this.reasoning.explain(answer.id));
     announce("Three modes are shown side by side");
-    this.#showReasoning();
-    if (this.#chosen) this.#explain(this.#chosen);
-  }
-
-  /** Write the counts of the steps, and show the step of the address. */
-  #showReasoning() {
-    const isCurrent = this.#reply && this.#asked === this.#address() && this.#parsed?.drawing;
-    if (!isCurrent) return;
-    if (this.#reply.steps.length) this.plan.tellCounts(this.#reply.steps);
-    if (this.#step) this.#showStep(this.#step);
-    else if (!this.#chosen) replace(find("detail"), this.#makeHint());
-  }
-
-  #makeHint() {
-    return make("p", { class: "hint" }, this.#reply?.answers.length
-      ? "Choose an answer to see why it is one, or a step of the plan to see its entities."
-      : "Choose a step of the plan to see its entities.");
-  }
-
-  #showStep(number) {
-    const step = this.#reply?.steps[number - 1] ?? this.#parsed?.steps[number - 1];
-    if (!step) return;
-    this.#step = number;
-    this.#chosen = null;
-    this.channels.explain.cancel();
-    this.answers.mark(null);
-    this.plan.light(new Map());
-    if (this.#reply?.steps.length) this.plan.tellCounts(this.#reply.steps);
-    this.plan.mark(number);
-    amendAddress(this.#address({ step: number }));
-    if (!this.#reply) {
-      replace(find("detail"), make("p", { class: "hint" }, "Ask the question to see this step's entities."));
-      return;
-    }
-    showStep(find("detail"), step, this.#parsed.steps, this.#reply.mode);
-    announce(`Step ${number} is shown`);
-    this.#bringIntoView();
-  }
-
-  async #explain(id) {
-    this.#chosen = id;
-    this.#step = null;
-    this.answers.mark(id);
-    this.plan.mark(null);
-    amendAddress(this.#address({ answer: id }));
-    find("detail").setAttribute("aria-busy", "true");
-    await this.#guard(async () => {
-      const found = await this.channels.explain.post("/v1/explain",
-        { query: this.editor.text.trim(), entity: id });
-      showExplanation(find("detail"), found);
-      this.plan.light(matchSteps(found.reason, this.#parsed?.steps ?? found.steps));
-      announce(announceExplanation(found));
-      this.#bringIntoView();
-    }, (problem) => replace(find("detail"), make("p", { class: "problem" }, visible(problem.detail))));
-    find("detail").removeAttribute("aria-busy");
-  }
-
-  /** On narrow screens the reasoning is below the answers: scroll to it. */
-  #bringIntoView() {
-    const isBelow = find("plan").getBoundingClientRect().top > innerHeight * 0.8;
-    const smooth = !matchMedia("(prefers-reduced-motion: reduce)").matches;
-    if (isBelow) find("reasoning").scrollIntoView({ behavior: smooth ? "smooth" : "auto" });
+    return replies[0].answers ? replies[0] : null;
   }
 
   /** The text changed, so that the answers are those of an earlier question. */
@@ -279,26 +219,27 @@ export class AskView {
     find("answers").inert = true;
     this.#reply = null;
     this.#asked = null;
-    this.#chosen = null;
-    this.#step = null;
     this.channels.answer.cancel();
-    this.channels.explain.cancel();
-    replace(find("detail"));
+    this.reasoning.outdate();
+  }
+
+  /** What is shown of the answers is that of the question again. */
+  #renew() {
+    find("answers").classList.remove("outdated");
+    find("answers").inert = false;
   }
 
   #reset() {
     this.#parsed = null;
     this.#reply = null;
     this.#asked = null;
-    for (const channel of ["parse", "answer", "explain"]) this.channels[channel].cancel();
+    for (const channel of ["parse", "answer"]) this.channels[channel].cancel();
     this.#showProblem(null);
-    this.plan.clear();
-    find("reasoning").hidden = true;
+    this.reasoning.clear();
     find("answers-panel").hidden = true;
     find("workspace").classList.remove("comparing");
-    this.#introduceItself(true);
+    this.#showIntroduction(true);
     replace(find("answers"));
-    replace(find("detail"));
   }
 
   #showProblem(problem) {
@@ -307,58 +248,27 @@ export class AskView {
     const isUnfinished = problem?.type === "urn:nqe:query-syntax"
       && place && place.from >= this.editor.text.trimEnd().length;
     find("problem").classList.toggle("unfinished", Boolean(isUnfinished));
-    const where = place && !isUnfinished && this.editor.text.includes("\n") ? `Line ${problem.line}: ` : "";
+    const where = place && this.editor.text.includes("\n") ? `Line ${problem.line}: ` : "";
     replace(find("problem"), problem && [
       make("span", {}, isUnfinished ? `Not finished: ${expected(problem)}` : `${where}${visible(problem.detail)}`),
       place && problem.names?.map((name) => make("button", { type: "button", class: "toggle",
         onclick: () => this.editor.replaceMarked(quoteName(name, problem.type)) }, `Use ${visible(name)}`))]);
   }
 
-  async #complete(before) {
-    let found = [];
-    await this.#guard(async () => {
-      found = (await this.channels.complete.get("/v1/complete", { prefix: before })).completions;
-    }, () => {});
-    return found;
-  }
-
-  async #names(kind, text) {
-    let found = [];
-    await this.#guard(async () => {
-      if (text) found = (await this.channels.names.get("/v1/entities", { search: text, kind, limit: 12 })).names;
-      else if (kind === "relation") found = (await getOnce("/v1/relations?limit=40")).relations;
-    }, () => {});
-    return found;
-  }
-
-  /** Do something that asks the server; a reply that comes too late is dropped. */
-  async #guard(work, tell = (problem) => this.#refuse(problem)) {
-    try {
-      await work();
-    } catch (error) {
-      if (isStale(error)) return;
-      if (!error.problem) throw error;
-      tell(error.problem);
-    }
-  }
-
+  /** Show a problem below the text if it is one of the question, and in place of answers if not. */
   #refuse(problem) {
-    if (problem.line || problem.type?.startsWith("urn:nqe:query") || problem.type === "urn:nqe:unknown-name") {
+    if (QUESTION_PROBLEMS.has(problem.type) || find("answers-panel").hidden) {
       this.#showProblem(problem);
       find("answers-panel").hidden = true;
-      if (!this.#parsed?.drawing) find("reasoning").hidden = true;
       return;
     }
     this.#renew();
     replace(find("answers"), make("p", { class: "problem" }, visible(problem.detail ?? problem.title)));
   }
-
-  /** What is shown of the answers is that of the question again. */
-  #renew() {
-    find("answers").classList.remove("outdated");
-    find("answers").inert = false;
-  }
 }
+
+const QUESTION_PROBLEMS = new Set(["query-syntax", "query", "name", "unknown-name", "ambiguous-name"]
+  .map((kind) => `urn:nqe:${kind}`));
 
 function expected(problem) {
   return visible(problem.detail.replace(/^.*?; /, ""));

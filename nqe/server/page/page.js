@@ -1,12 +1,13 @@
 // The page: waits until the server is ready, then shows what its address says.
 
-import { Channel, getOnce, isStale } from "./api.js";
+import { getOnce, isStale } from "./api.js";
 import { AskView } from "./ask.js";
 import { Combobox } from "./combobox.js";
 import { find, make, replace } from "./dom.js";
 import { showEntity } from "./entity.js";
 import { showGraph } from "./graph.js";
 import { showModel } from "./model.js";
+import { searchNames } from "./names.js";
 import { showRelations } from "./relations.js";
 import { entityAddress, readRoute } from "./routes.js";
 import { untilReady } from "./start.js";
@@ -86,18 +87,9 @@ function markPlace(view) {
 }
 
 function addSearch() {
-  const names = new Channel();
   const search = new Combobox({ label: "Find an entity", placeholder: "Find an entity",
-    search: async (text) => {
-      if (!text) return [];
-      try {
-        const found = await names.get("/v1/entities", { search: text, limit: 10 });
-        return found.names.map((one) => ({ name: nameOf(one), description: one.description ?? one.id, value: one.id }));
-      } catch (error) {
-        if (!isStale(error) && !error.problem) throw error;
-        return [];
-      }
-    },
+    search: async (text) => (await searchNames("entity", text)).map((one) => (
+      { name: nameOf(one), description: one.description ?? one.id, value: one.id })),
     onPick: ({ value }) => {
       search.field.value = "";
       search.shown = "";
