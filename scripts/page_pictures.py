@@ -61,7 +61,7 @@ PICTURES = (
     Picture("graph-dark", "/#/graph", ".bars", height=820, dark=True),
     Picture("model", "/#/model", ".figures", height=900),
     Picture("narrow", ask(CYRILLIC, top="5"), "#answers li", 390, 1240),
-    Picture("narrow-dark", ask(CYRILLIC, **UKRAINE), WHY, 390, 2100, dark=True),
+    Picture("narrow-dark", ask(CYRILLIC, **UKRAINE), WHY, 390, 2000, dark=True),
 )
 
 
