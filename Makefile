@@ -23,7 +23,8 @@ check: .venv-dev/ready  ## check style, types and the direction of imports
 
 browser:  ## install Chromium for the tests of the page, if that is possible here
 	command -v chromium >/dev/null \
-	  || { test "$$(id -u)" = 0 && apt-get update -qq && apt-get install -qq -y chromium >/dev/null; } \
+	  || { test "$$(id -u)" = 0 && apt-get update -qq \
+	       && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y chromium >/dev/null; } \
 	  || echo "Chromium is missing: the tests of the page will be skipped"
 
 bench: .venv-dev/ready  ## measure all times again; what trains for an hour is run by hand
