@@ -4,7 +4,7 @@ PIP = -m pip install --quiet --disable-pip-version-check --constraint constraint
 WORKERS ?= 2
 PYTEST = .venv-dev/bin/python -m pytest --numprocesses $(WORKERS) --dist loadgroup
 
-.PHONY: demo test test-long check bench docs clean
+.PHONY: demo test test-long check browser bench docs clean
 
 demo: .venv/ready  ## install the package and run its demo on the embedded graph
 	.venv/bin/nqe demo --output build/atlas.graph
@@ -20,6 +20,12 @@ check: .venv-dev/ready  ## check style, types and the direction of imports
 	.venv-dev/bin/ruff format --quiet --check .
 	.venv-dev/bin/mypy
 	.venv-dev/bin/python -m pytest tests/test_imports.py
+
+browser:  ## install Chromium for the tests of the page, if that is possible here
+	command -v chromium >/dev/null \
+	  || { test "$$(id -u)" = 0 && apt-get update -qq \
+	       && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y chromium >/dev/null; } \
+	  || echo "Chromium is missing: the tests of the page will be skipped"
 
 bench: .venv-dev/ready  ## measure all times again; what trains for an hour is run by hand
 	for script in benchmarks/bench_*.py; do .venv-dev/bin/python $$script || exit 1; done

@@ -6,7 +6,7 @@ An HTML comment above a fenced block says what the block is:
 - `<!-- output -->`: what the Python block before it prints.
 Blocks of `python` and commands (`$ …`) of `console` run in the order of the page, in one folder.
 What a page shows of the output must be the output; `…` stands for what it leaves out.
-A picture that the page shows is one that its examples have drawn, under the same name.
+A drawing (.svg) that the page shows is one that its examples have drawn, under the same name.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ BLOCK = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 COMMAND = re.compile(r"^\$ (?P<command>(?:.*\\\n)*.*)\n(?P<shown>(?:(?!\$ ).*\n)*)", re.MULTILINE)
-PICTURE = re.compile(r"!\[[^\]]*\]\((?P<path>pictures/[^)]+)\)")
+PICTURE = re.compile(r"!\[[^\]]*\]\((?P<path>pictures/[^)]+\.svg)\)")
 LINK = re.compile(r"\]\((?!\w+:)(?P<path>[^)#]+)[^)]*\)")
 SETTING = re.compile(
     r"^\| `(?P<section>\w+)` \| `(?P<name>\w+)` \| (?P<default>.+?) \| .+ \|$", re.MULTILINE

@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from nqe.answering.answerer import Answerer
-from nqe.documents import parse_document
+from nqe.answering.reliability import ALL
+from nqe.documents import check_digest, parse_document, read_document_bytes
+from nqe.errors import StorageError
 from nqe.run_folders import CARD, CHECKPOINT, RELIABILITY_FILE, checkpoint_of, run_manifest
 
 METRICS = "metrics.jsonl"
@@ -36,18 +38,29 @@ def _read_folder(run: Path) -> dict[str, Any]:
     checkpoint = checkpoint_of(run)
     opened = CHECKPOINT.open(checkpoint)
     manifest = run_manifest(run) or {}
-    reliability = (
-        parse_document(opened.read_bytes(RELIABILITY_FILE))
-        if opened.has(RELIABILITY_FILE)
-        else None
-    )
     return {
         "trained_on": opened.manifest.get("trained_on"),
         "settings": manifest.get("settings", {}),
         "card": opened.read_bytes(CARD).decode() if opened.has(CARD) else None,
         "curve": _read_curve(run / METRICS),
-        "reliability": reliability,
+        "reliability": read_reliability(checkpoint / RELIABILITY_FILE),
     }
+
+
+def read_reliability(path: Path) -> dict[str, Any] | None:
+    """The reliability over all shapes before and after calibrating; None if it was not measured.
+
+    The file is not among those that a checkpoint signs, as calibrating comes later.
+    """
+    if not path.is_file():
+        return None
+    try:
+        content = parse_document(read_document_bytes(path))
+        check_digest(content)
+        measured = {when: content[when][ALL] for when in ("before", "after")}
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise StorageError(f"{path}: cannot be read ({error}); run `nqe calibrate` again") from None
+    return {"split": content.get("split"), **measured}
 
 
 def _read_curve(path: Path) -> list[dict[str, Any]]:

@@ -3,27 +3,38 @@
 from __future__ import annotations
 
 from importlib.resources import files
+from pathlib import PurePath
 
 from fastapi import FastAPI
 from fastapi.responses import Response
 
-FILES = {
-    "": ("index.html", "text/html; charset=utf-8"),
-    "page.css": ("page.css", "text/css; charset=utf-8"),
-    "page.js": ("page.js", "text/javascript; charset=utf-8"),
-    "editor.js": ("editor.js", "text/javascript; charset=utf-8"),
-    "favicon.svg": ("favicon.svg", "image/svg+xml"),
+TYPES = {
+    ".html": "text/html; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".svg": "image/svg+xml",
 }
-"""The page's addresses, each with its file and its type; no other file can be asked for."""
+_SCRIPTS = (
+    *("page", "theme", "routes", "api", "start", "token", "dom", "words", "charts", "markdown"),
+    *("ask", "names", "editor", "query_text", "builder", "builder_model", "combobox"),
+    *("answers", "comparison", "filters", "snippets"),
+    *("reasoning", "plan", "plan_layout", "reasons", "steps"),
+    *("entity", "relations", "graph", "model"),
+)
+FILES = {
+    "": "index.html",
+    **{name: name for name in ("page.css", "ask.css", "browse.css", "favicon.svg")},
+    **{f"{name}.js": f"{name}.js" for name in _SCRIPTS},
+}
+"""The page's addresses, each with its file; no other file can be asked for."""
 
 
 def add_page(app: FastAPI) -> None:
     """Add a route for each of the page's files."""
     folder = files(__package__)
-    for address, (name, media_type) in FILES.items():
-        path = folder / name
-        if path.is_file():
-            _add_file(app, f"/{address}", path.read_bytes(), media_type)
+    for address, name in FILES.items():
+        content = (folder / name).read_bytes()
+        _add_file(app, f"/{address}", content, TYPES[PurePath(name).suffix])
 
 
 def _add_file(app: FastAPI, address: str, content: bytes, media_type: str) -> None:

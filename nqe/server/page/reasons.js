@@ -1,0 +1,113 @@
+// Reasons: why an entity is an answer, as a tree of facts and predictions in words.
+
+import { make, replace } from "./dom.js";
+import { badge, entityLink, factSentence, likelihood, nameOf, percent, visible } from "./words.js";
+
+/** Show an explanation in an element. */
+export function showExplanation(host, found) {
+  const { answer } = found;
+  const heading = make("h3", { tabindex: -1 }, "Why ", entityLink(answer), "?");
+  replace(host, heading,
+    make("p", {}, describeAnswer(found)),
+    make("ul", { class: "reasons" }, makeReason(found.reason, null)),
+    makeCalibration(found),
+    found.weakest && make("p", { class: "small" },
+      "What lowers the probability most: ", make("span", { class: "says" }, visible(found.weakest))),
+    makeRemoved(found.removed),
+    [...found.notes, ...found.unseen.map((name) => `The model was not trained with ${name}.`)]
+      .map((note) => make("p", { class: "small muted" }, visible(note))));
+}
+
+function describeAnswer({ answer, rank }) {
+  const place = `Answer ${rank}`;
+  if (answer.probability >= 1) return `${place}. Facts state everything it rests on.`;
+  const how = answer.source === "stated"
+    ? "Facts state it, unless a missing fact says otherwise."
+    : "No facts state it; the model predicts what is missing.";
+  return `${place}, ${percent(answer.probability)}: ${likelihood(answer.probability)}. ${how}`;
+}
+
+/** Why the answer's probability is not that of its parts, where it is not. */
+function makeCalibration({ answer, reason }) {
+  const [parts, whole] = [percent(reason.probability), percent(answer.probability)];
+  return parts !== whole && make("p", { class: "small" },
+    `Its parts together give ${parts}. Experience with such questions makes that ${whole}.`);
+}
+
+/** One reason with those below it; `above` is the one that it is a part of. */
+function makeReason(reason, above) {
+  const describe = KINDS[reason.kind] ?? describeOther;
+  const isNew = !above || above.variable !== reason.variable || above.id !== reason.id;
+  const { line, parts = reason.because } = describe(reason);
+  return make("li", { class: `reason ${reason.kind}` },
+    make("p", {},
+      isNew && above && make("span", { class: "binding" },
+        make("span", { class: "variable" }, `?${reason.variable}`), " is ", entityLink(reason), ": "),
+      line, describeWays(reason), makeWhole(reason, parts)),
+    parts.length > 0 && make("ul", {}, parts.map((part) => makeReason(part, reason))));
+}
+
+// How each kind of reason is told: a line, and the parts that get lines of their own. A kind that
+// is not listed here, such as a rule of a later version, is told by what it says.
+const KINDS = {
+  fact: ({ fact, says }) => ({
+    line: [badge("stated"), " ", fact ? factSentence(fact) : says_(says)],
+  }),
+  prediction: ({ says, own }) => ({
+    line: [badge("predicted"), " ", says_(says), `: ${percent(own)} by the model`],
+  }),
+  and: () => ({ line: "All of these hold" }),
+  or: ({ ways }) => ({
+    line: ways > 1 ? "At least one alternative holds; the likeliest is" : "One alternative holds",
+  }),
+  not: describeNegation,
+  any: () => ({ line: "Any entity will do here", parts: [] }),
+};
+
+function describeOther({ says, own }) {
+  return { line: [says_(says), ` ${percent(own)}`] };
+}
+
+function describeNegation(reason) {
+  const mark = make("span", { class: "badge negated" }, "not");
+  const [part] = reason.because;
+  if (!part) return { line: [mark, " no fact states ", says_(reason.says)], parts: [] };
+  const isLeaf = !part.because.length && (part.kind === "fact" || part.kind === "prediction");
+  if (!isLeaf) return { line: [mark, " unless these hold"] };
+  if (part.kind === "fact") return { line: [mark, " but a fact states ", says_(part.says)], parts: [] };
+  const line = [mark, " no fact states ", says_(part.says),
+    `; the model gives it ${percent(part.own)}`];
+  return { line, parts: [] };
+}
+
+const says_ = (says) => make("span", { class: "says" }, visible(says));
+
+function describeWays({ ways, alone, probability, kind }) {
+  if (ways <= 1 || kind === "or") return null;
+  const together = percent(probability);
+  const told = percent(alone) === together ? "" : ` (${percent(alone)} alone)`;
+  return make("span", { class: "muted" }, `, the likeliest of ${ways} ways${told}`);
+}
+
+/** The probability of a reason with all that is below it, where that says more. */
+function makeWhole({ probability, own, kind }, parts) {
+  if (probability >= 1) return null;
+  const isTold = kind === "prediction" && !parts.length && percent(own) === percent(probability);
+  return !isTold && make("span", { class: "whole", title: "With everything below" },
+    parts.length ? `${percent(probability)} together` : percent(probability));
+}
+
+function makeRemoved(removed) {
+  const shown = removed.filter((one) => one.entities.length);
+  return shown.length > 0 && make("details", { class: "removed" },
+    make("summary", {}, "What “not” took away"),
+    shown.map((one) => make("p", { class: "small" }, says_(one.says), ": ",
+      one.entities.flatMap((entity, place) => [
+        place > 0 && ", ", entityLink(entity),
+        entity.probability < 1 && ` (${percent(entity.probability)})`]))));
+}
+
+/** What a screen reader is told when an explanation is shown. */
+export function announceExplanation(found) {
+  return `Why ${nameOf(found.answer)}: ${describeAnswer(found)}`;
+}
