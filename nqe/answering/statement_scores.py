@@ -266,8 +266,8 @@ def _find_lacking(
     rows = answerer.compute_sets(plans, least=LEAST)
     for (relation, slot), row in zip(asked, rows, strict=True):
         lacking = row.keep(row.values < 1)
-        if slot == SUBJECT:
-            # A statement about itself is found with the entity as subject.
+        if slot == SUBJECT or not answerer.graph.relation_profile.may_hold_of_itself(relation):
+            # A statement about itself is found with the entity as subject, if at all.
             lacking = lacking.keep(lacking.entities != entity)
         allowed = _choose_ends(answerer.graph, relation, slot, among)
         for other, probability in _select(answerer, lacking, allowed, count):

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from prompt_toolkit.completion import Completer
 
     from nqe.answering import Answerer
+    from nqe.graph.graph import Graph
     from nqe.graph.vocabulary import Vocabulary
 
 HELP = """Ask a query such as ?x: borders(?x, France) and not speaks(?x, German)
@@ -122,7 +123,7 @@ def _read_lines(answerer: Answerer) -> Iterator[str]:
 
     session: PromptSession[str] = PromptSession(
         history=FileHistory(str(_history_file())),
-        completer=make_completer(answerer.graph.vocabulary),
+        completer=make_completer(answerer.graph),
         auto_suggest=AutoSuggestFromHistory(),
         complete_while_typing=False,
     )
@@ -135,7 +136,7 @@ def _read_lines(answerer: Answerer) -> Iterator[str]:
             return
 
 
-def make_completer(vocabulary: Vocabulary) -> Completer:
+def make_completer(graph: Vocabulary | Graph) -> Completer:
     """Make a completer of relation names, and of entity names inside brackets."""
     from prompt_toolkit.completion import CompleteEvent, Completer, Completion
     from prompt_toolkit.document import Document
@@ -148,7 +149,7 @@ def make_completer(vocabulary: Vocabulary) -> Completer:
             document: Document,
             complete_event: CompleteEvent,  # noqa: ARG002
         ) -> Iterator[Completion]:
-            for option in complete(document.text_before_cursor, vocabulary):
+            for option in complete(document.text_before_cursor, graph):
                 start = -option.replaces
                 meta = option.description or None
                 yield Completion(option.text, start, display=option.name, display_meta=meta)

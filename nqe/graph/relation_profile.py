@@ -35,6 +35,8 @@ class RelationProfile:
     """The entities that stand in each place, in ascending order."""
     single: Booleans  # (places,)
     """Whether the slot has one value as a rule, given the entity at the other end."""
+    reflexive: Booleans  # (relations,)
+    """Whether a fact has the same subject and object; without facts, nothing speaks against it."""
 
     @classmethod
     def of(cls, facts: Facts, entity_count: int, relation_count: int) -> RelationProfile:
@@ -44,7 +46,13 @@ class RelationProfile:
         place = np.concatenate([2 * facts.relation + SUBJECT, 2 * facts.relation + OBJECT])
         keys = distinct(place * entity_count + ends)
         members = Ragged.group(keys % max(entity_count, 1), keys // max(entity_count, 1), places)
-        return cls(members, _find_single(facts, relation_count))
+        own = facts.relation[facts.subject == facts.object]
+        reflexive = (np.bincount(own, minlength=relation_count) > 0) | (len(facts) == 0)
+        return cls(members, _find_single(facts, relation_count), reflexive)
+
+    def may_hold_of_itself(self, relation: int) -> bool:
+        """Whether an entity may have a relation to itself, as far as the facts show."""
+        return bool(self.reflexive[relation])
 
     def takes_one(self, relation: int, slot: int) -> bool:
         """Whether a slot of a relation has one value as a rule, given the other end."""

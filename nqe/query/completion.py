@@ -9,15 +9,23 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from nqe.errors import NqeError
+from nqe.graph.entity_set import EntitySet
+from nqe.graph.graph import Graph
+from nqe.graph.pattern import OBJECT, SUBJECT
 from nqe.graph.vocabulary import Names, Vocabulary
 from nqe.query.labelled import choose_name
 from nqe.query.text import KEYWORDS, render_term
 from nqe.shown_text import make_visible
 
 LIMIT = 20
+WIDER = 5
+"""This many times as many names are looked at when some of them come first."""
 _TOKEN = re.compile(r'"(?:\\.|[^"\\])*"?|[(),;:]|[^\s()\[\],;:"&|!?]+|\S')
 _NAME = re.compile(r'"(?:\\.|[^"\\])*"|[^\s()\[\],;:"&|!?]+')
 # The part of a name before the cursor: back to the last character that cannot be in a name.
+# An atom whose main slots are not complete, at the end of a text.
+_ATOM = re.compile(r'(?P<name>"(?:\\.|[^"\\])*"|[^\s()\[\],;:"&|!?]+)\((?P<terms>[^();]*)$')
 LONGEST = 5_000
 """A longer text before the cursor is not completed, as searching it would be felt."""
 _TYPED = re.compile(r'("[^"]*|[^\s()\[\],;:"&|!?]+)$')
@@ -34,8 +42,12 @@ class Suggestion:
     description: str
 
 
-def complete(before: str, vocabulary: Vocabulary, limit: int = LIMIT) -> Iterator[Suggestion]:
-    """Names that start with, contain or resemble what is typed before the cursor."""
+def complete(before: str, graph: Vocabulary | Graph, limit: int = LIMIT) -> Iterator[Suggestion]:
+    """Names that start with, contain or resemble what is typed before the cursor.
+
+    With a graph, entities that stand in that slot of the relation come first.
+    """
+    vocabulary = graph if isinstance(graph, Vocabulary) else graph.vocabulary
     typed = _TYPED.search(before) if len(before) <= LONGEST else None
     if not typed:
         return
@@ -45,7 +57,11 @@ def complete(before: str, vocabulary: Vocabulary, limit: int = LIMIT) -> Iterato
         for word in sorted(KEYWORDS):
             if word.startswith(text):
                 yield Suggestion(word, length, word, "")
-    for hit in names.search(text, limit):
+    hits = names.search(text, limit if isinstance(graph, Vocabulary) else WIDER * limit)
+    if not isinstance(graph, Vocabulary) and names is vocabulary.entities:
+        standing = _find_standing(before[: typed.start()], graph)
+        hits.sort(key=lambda hit: standing is None or hit.number not in standing)
+    for hit in hits[:limit]:
         name = choose_name(names, hit.number)
         description = names.descriptions[hit.number] or names.ids[hit.number]
         shown = make_visible(names.labels[hit.number] or name)
@@ -74,3 +90,16 @@ def _after(token: str, before: str) -> str:
     if token == ";" or (token == "," and before == "value"):
         return "attribute"
     return "value" if token == ":" else before
+
+
+def _find_standing(before: str, graph: Graph) -> EntitySet | None:
+    """The entities that stand in the slot at the cursor; None if it is not a main slot."""
+    begun = _ATOM.search(before)
+    if begun is None:
+        return None
+    name = begun["name"].strip('"')
+    try:
+        relation = graph.vocabulary.relations.resolve(name)
+    except NqeError:
+        return None
+    return graph.relation_profile.standing(relation, OBJECT if "," in begun["terms"] else SUBJECT)

@@ -23,51 +23,40 @@ _X, _Y = Variable("x"), Variable("y")
 
 
 def draw_examples(graph: Graph) -> list[str]:
-    """At most six questions of different kinds; the same for the same graph."""
+    """At most six questions of different kinds, of different facts; the same for a graph."""
     found: dict[str, str] = {}
-    for kind, formula in _list_formulas(graph):
-        if kind not in found:
-            try:
-                bind(Query(_X, formula), graph)
+    for fact in _choose_facts(graph):
+        for kind, formula in _list_formulas(graph, fact):
+            if kind not in found and _can_be_asked(formula, graph):
                 found[kind] = str(label_query(Query(_X, formula), graph.vocabulary))
-            except NqeError:
-                continue
+                break
         if len(found) >= MOST:
             break
     return list(found.values())
 
 
-def _list_formulas(graph: Graph) -> Iterator[tuple[str, Formula]]:
-    """Formulas of different kinds, made from facts of well-connected entities."""
-    for fact in _choose_facts(graph):
-        yield "object", Atom(fact.relation, fact.subject, _X)
-        if fact.qualifiers:
-            attribute, _ = fact.qualifiers[0]
-            yield "value", Atom(fact.relation, fact.subject, fact.object, ((attribute, _X),))
-            yield "with value", Atom(fact.relation, _X, fact.object, fact.qualifiers[:1])
-        for other in _list_others(graph, fact.subject, fact):
-            yield (
-                "chain",
-                And((Atom(other.relation, _Y, other.object), Atom(fact.relation, _Y, _X))),
-            )
-            yield (
-                "both",
-                And(
-                    (
-                        Atom(fact.relation, _X, fact.object),
-                        Atom(other.relation, _X, other.object),
-                    )
-                ),
-            )
-            yield (
-                "but not",
-                And(
-                    (
-                        Atom(fact.relation, _X, fact.object),
-                        Not(Atom(other.relation, _X, other.object)),
-                    )
-                ),
-            )
+def _can_be_asked(formula: Formula, graph: Graph) -> bool:
+    try:
+        bind(Query(_X, formula), graph)
+    except NqeError:
+        return False
+    return True
+
+
+def _list_formulas(graph: Graph, fact: Fact) -> Iterator[tuple[str, Formula]]:
+    """Formulas of different kinds that a fact answers."""
+    yield "object", Atom(fact.relation, fact.subject, _X)
+    if fact.qualifiers:
+        attribute, _ = fact.qualifiers[0]
+        yield "value", Atom(fact.relation, fact.subject, fact.object, ((attribute, _X),))
+    for other in _list_others(graph, fact.subject, fact):
+        first, second = (Atom(one.relation, _X, one.object) for one in (fact, other))
+        chain = (Atom(other.relation, _Y, other.object), Atom(fact.relation, _Y, _X))
+        yield "both", And((first, second))
+        yield "chain", And(chain)
+        yield "but not", And((first, Not(second)))
+    if fact.qualifiers:
+        yield "with value", Atom(fact.relation, _X, fact.object, fact.qualifiers[:1])
 
 
 def _choose_facts(graph: Graph) -> Iterator[Fact]:

@@ -178,7 +178,7 @@ class Service:
     def complete(self, prefix: str, at: int | None) -> Json:
         """Names that fit before the cursor."""
         before = prefix if at is None else prefix[:at]
-        found = complete(before, self.graph.vocabulary)
+        found = complete(before, self.graph)
         return {"completions": [vars(one) for one in found]}
 
     def search(self, text: str, kind: str, limit: int) -> Json:

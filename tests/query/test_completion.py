@@ -82,3 +82,15 @@ def test_a_label_that_is_the_id_of_something_else_is_replaced_by_its_id() -> Non
 def test_the_position_decides_between_entities_and_relations(before: str, kind: str) -> None:
     names = ATLAS.entities if kind == "entity" else ATLAS.relations
     assert expected_names(before, ATLAS) is names
+
+
+def test_entities_that_stand_in_the_slot_come_first() -> None:
+    graph = nqe.demo_dataset().graph
+    for text, wanted in (("?x: capital(?x, Pa", "capital"), ('?x: "capital"(?x, Pa', "capital")):
+        relation = graph.vocabulary.relations.resolve(wanted)
+        standing = graph.relation_profile.standing(relation, 1)
+        found = [one.text.strip('"') for one in complete(text, graph)]
+        places = [graph.vocabulary.entities.resolve(name) in standing for name in found]
+        assert places[0]
+        assert places == sorted(places, reverse=True)
+        assert not all(places)
