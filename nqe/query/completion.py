@@ -23,12 +23,12 @@ WIDER = 5
 """This many times as many names are looked at when some of them come first."""
 _TOKEN = re.compile(r'"(?:\\.|[^"\\])*"?|[(),;:]|[^\s()\[\],;:"&|!?]+|\S')
 _NAME = re.compile(r'"(?:\\.|[^"\\])*"|[^\s()\[\],;:"&|!?]+')
-# The part of a name before the cursor: back to the last character that cannot be in a name.
 # An atom whose main slots are not complete, at the end of a text.
 _ATOM = re.compile(r'(?P<name>"(?:\\.|[^"\\])*"|[^\s()\[\],;:"&|!?]+)\((?P<terms>[^();]*)$')
 LONGEST = 5_000
 """A longer text before the cursor is not completed, as searching it would be felt."""
-_TYPED = re.compile(r'("[^"]*|[^\s()\[\],;:"&|!?]+)$')
+# The part of a name before the cursor: a quote that is not closed, or a word.
+_TYPED = re.compile(r'"(?:\\.|[^"\\])*|[^\s()\[\],;:"&|!?]+')
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ def complete(before: str, graph: Vocabulary | Graph, limit: int = LIMIT) -> Iter
     With a graph, entities that stand in that slot of the relation come first.
     """
     vocabulary = graph if isinstance(graph, Vocabulary) else graph.vocabulary
-    typed = _TYPED.search(before) if len(before) <= LONGEST else None
+    typed = _find_typed(before) if len(before) <= LONGEST else None
     if not typed:
         return
     text, length = typed.group().strip('"').replace("_", " "), len(typed.group())
@@ -66,6 +66,13 @@ def complete(before: str, graph: Vocabulary | Graph, limit: int = LIMIT) -> Iter
         description = names.descriptions[hit.number] or names.ids[hit.number]
         shown = make_visible(names.labels[hit.number] or name)
         yield Suggestion(render_term(name), length, shown, make_visible(description))
+
+
+def _find_typed(before: str) -> re.Match[str] | None:
+    """What is typed of a name at the end of a text, if anything is."""
+    tokens = list(_TOKEN.finditer(before))
+    is_typed = tokens and tokens[-1].end() == len(before) and _TYPED.fullmatch(tokens[-1].group())
+    return tokens[-1] if is_typed else None
 
 
 def expected_names(before: str, vocabulary: Vocabulary) -> Names:
