@@ -11,8 +11,11 @@ import typer
 from nqe.cli import printing
 from nqe.cli.options import DeviceOption, FactsOption, GraphOption
 from nqe.errors import NqeError
+from nqe.home import find_home
 
 LARGEST_TOKEN = 4_096
+DEMO_RUN = "atlas.run"
+"""The RUN of the demo's model, in NQE_HOME."""
 
 
 def add_to(app: typer.Typer) -> None:
@@ -70,7 +73,8 @@ def serve(
     if token_file is not None:
         os.environ[TOKEN] = _read_token(Path(token_file))
     shown = f"[{host}]" if ":" in host else host
-    serving = Serving(place or "atlas.run", graph, facts, device, demo, writable)
+    run_of_demo = str(find_home() / DEMO_RUN)
+    serving = Serving(place or run_of_demo, graph, facts, device, demo, writable)
     printing.note(f"http://{shown}:{port}/ is the page; Ctrl-C to stop")
     run(serving, host, port, workers=workers, insecure=insecure)
 
