@@ -143,3 +143,17 @@ def test_import_counts_literals_and_leaves_them_out_if_asked(tmp_path: Path) -> 
     run = nqe("import", "f.txt", "-o", "g.graph", "--literals", "all", cwd=tmp_path)
     assert run.code == 2
     assert "unknown policy for literals 'all'; choose one of skip, keep, bands" in run.err
+
+
+def test_import_says_that_marks_of_empty_cells_became_entities(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text(
+        "subject,relation,object,year\nAnn,knows,Bob,NaN\nCid,knows,NaN,1999\nEve,knows,Bob,NULL\n"
+    )
+    run = nqe("import", "t.csv", "-o", "g.graph", cwd=tmp_path)
+    assert well(run).startswith("g.graph: train 3 facts; 7 entities")
+    assert "nqe: note: 'NaN' was read as an entity, in 2 place(s); if it stands for an " in run.err
+    assert "'NULL' was read as an entity, in 1 place(s)" in run.err
+    given = ["--missing", "NaN,NULL", "--skip-bad"]
+    run = nqe("import", "t.csv", "-o", "g.graph", *given, cwd=tmp_path)
+    assert well(run).startswith("g.graph: train 2 facts; 3 entities")
+    assert "was read as an entity" not in run.err
