@@ -167,7 +167,8 @@ def import_(
         asked.clear()
     _note_bad_lines(bad, output)
     kept = (policy or LiteralPolicy()).describe(dataset)
-    for told in filter(None, (wikidata.describe(), left_out.describe(), kept)):
+    languages = left_out.describe_languages(dataset, language)
+    for told in filter(None, (wikidata.describe(language), left_out.describe(), languages, kept)):
         printing.note(told)
     say_saved(output, dataset)
     note_empty_marks(dataset)

@@ -57,6 +57,10 @@ class HeldTriples:
         """Take a triple that a reifier reifies."""
         self._reified.setdefault(reifier, {}).setdefault(triple, number)
 
+    def is_reifier(self, key: str) -> bool:
+        """Whether a key is that of a reifier, after all facts were collected."""
+        return key in self._reified
+
     def finish(self, *, merge_quotes: bool) -> Records:
         """All facts; if `merge_quotes`, the quotes of a triple without a name are one reifier."""
         self._find_reifiers()
@@ -82,12 +86,12 @@ class HeldTriples:
         """Make reifiers of the nodes that name each part of a triple once."""
         for node, values in self._parts.items():
             for type_, names in REIFICATIONS.items():
-                found = [values.get(name, ()) for name in names]
+                found = [values.get(name, []) for name in names]
                 if any(len(one) != 1 for one in found):
                     continue
-                (subject,), (relation,), (object_,) = found
-                first = (node, names[0], subject)
-                self.add_reifier(self._stated[first], node, (subject, relation, object_))
+                subject, relation, object_ = (one[0] for one in found)
+                number = self._stated[node, names[0], subject]
+                self.add_reifier(number, node, (subject, relation, object_))
                 for name in names:
                     del self._stated[node, name, values[name][0]]
                 self._stated.pop((node, TYPE, type_), None)

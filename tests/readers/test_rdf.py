@@ -112,6 +112,11 @@ def test_a_named_property_of_rdf_xml_is_annotated(read_content: ReadContent) -> 
             'owl:annotatedTarget "S" ; :a :b .',
             "annotations of labels and descriptions",
         ),
+        (
+            "[] owl:annotatedSource :x ; owl:annotatedProperty :y ; owl:annotatedTarget :z ; "
+            'rdfs:comment "c" .',
+            "labels and descriptions of facts",
+        ),
     ],
 )
 def test_annotations_of_what_is_no_fact_are_left_out_and_counted(
