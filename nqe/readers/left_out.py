@@ -6,6 +6,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from nqe.graph.dataset import Dataset
+from nqe.graph.literals import find_kind
+from nqe.graph.vocabulary import Names
 from nqe.readers.languages import check_language
 from nqe.readers.records import Skipped
 
@@ -38,7 +40,7 @@ class LeftOut:
     def describe_languages(self, dataset: Dataset, language: str | None) -> str | None:
         """A sentence about the languages of labels if none was in the right one; otherwise None."""
         names = dataset.vocabulary
-        if not self.languages or any(names.entities.labels) or any(names.relations.labels):
+        if not self.languages or _has_label(names.entities) or _has_label(names.relations):
             return None
         seen = [f"{name} ({count:,})" for name, count in self.languages.most_common(SHOWN)]
         more = ", …" if len(self.languages) > SHOWN else ""
@@ -46,3 +48,9 @@ class LeftOut:
             f"no label in the language '{check_language(language)}'; there are labels in "
             f"{', '.join(seen)}{more}: choose one with --language"
         )
+
+
+def _has_label(names: Names) -> bool:
+    """Whether anything but a literal, which is shown as its value, has a label."""
+    pairs = zip(names.ids, names.labels, strict=True)
+    return any(label and not find_kind(name) for name, label in pairs)

@@ -62,7 +62,7 @@ def test_import_of_rdf_without_a_label_in_the_language_names_the_others(
     pytest.importorskip("pyoxigraph", reason="pyoxigraph, which reads RDF, is missing")
     label = "http://www.w3.org/2000/01/rdf-schema#label"
     (tmp_path / "t.ttl").write_text(
-        "PREFIX : <http://e/>\n:x :r :y . "
+        "PREFIX : <http://e/>\n:x :r :y, 33 . "
         f':x <{label}> "Wien"@de, "Vienna"@EN . :y <{label}> "y"@de .\n'
     )
     run = nqe("import", "t.ttl", "-o", "t.graph", "--language", language, cwd=tmp_path)
