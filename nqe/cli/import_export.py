@@ -82,6 +82,9 @@ def import_(
     columns: Annotated[
         str | None, typer.Option(help="The names of the columns of a table without a header.")
     ] = None,
+    missing: Annotated[
+        str | None, typer.Option(help="Texts that mean an empty cell of a table, such as NaN,NULL.")
+    ] = None,
     mapping: Annotated[
         str | None,
         typer.Option("--mapping", help="A TOML file that says what columns of which files mean."),
@@ -118,7 +121,7 @@ def import_(
     endpoint, which --query is put to page by page; after a failure, the same command goes on
     where it stopped.
     """
-    from nqe.cli.print_graph import note_leakage, say_saved
+    from nqe.cli.print_graph import note_empty_marks, note_leakage, say_saved
     from nqe.cli.progress import ProgressBar
     from nqe.graph.storage import check_output
     from nqe.readers import BadLines, Columns, LeftOut, LiteralPolicy, WikidataPolicy, read
@@ -132,6 +135,7 @@ def import_(
         _parse_qualifiers(qualifiers),
         header=not no_header,
         names=_split_names("columns", columns),
+        missing=frozenset(_split_names("missing", missing) or ()),
     )
     wikidata = WikidataPolicy(
         deprecated,
@@ -163,9 +167,11 @@ def import_(
         asked.clear()
     _note_bad_lines(bad, output)
     kept = (policy or LiteralPolicy()).describe(dataset)
-    for told in filter(None, (wikidata.describe(), left_out.describe(), kept)):
+    languages = left_out.describe_languages(dataset, language)
+    for told in filter(None, (wikidata.describe(language), left_out.describe(), languages, kept)):
         printing.note(told)
     say_saved(output, dataset)
+    note_empty_marks(dataset)
     note_leakage(dataset)
 
 

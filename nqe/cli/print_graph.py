@@ -33,6 +33,8 @@ LEAKS = {
     "duplicate": "{:,} follow by a duplicate relation",
     "inverse": "{:,} follow by an inverse relation",
 }
+EMPTY_MARKS = ("NaN", "nan", "NaT", "<NA>", "N/A", "n/a", "#N/A", "NULL", "null", "None", "none")
+"""What tools write into the empty cells of tables."""
 TWIN_KINDS = {False: "duplicate", True: "inverse"}
 
 
@@ -83,6 +85,21 @@ def note_leakage(dataset: Dataset) -> None:
         note(
             f"nqe: note: {split.total:,} of {split.facts:,} {split.split} facts are not new to "
             f"{known}: {told}; see `nqe stats`"
+        )
+
+
+def note_empty_marks(dataset: Dataset) -> None:
+    """Warn of entities whose ids are what tools write into empty cells."""
+    names = dataset.vocabulary.entities
+    for mark in EMPTY_MARKS:
+        number = names.number(mark)
+        if number is None or names.labels[number]:
+            continue
+        slots = ((one.subject, one.object, one.value) for one in dataset.splits.values())
+        count = sum(int((slot == number).sum()) for three in slots for slot in three)
+        note(
+            f"nqe: note: '{mark}' was read as an entity, in {count:,} place(s); if it stands for "
+            f"an empty cell of a table, give --missing '{mark}'"
         )
 
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from nqe.answering.open_graph import open_dataset
 from nqe.cli import printing
 from nqe.cli.options import GraphArgument
+
+if TYPE_CHECKING:
+    from nqe.graph.dataset import Dataset
 
 
 def add_to(app: typer.Typer) -> None:
@@ -44,7 +47,6 @@ def split(
     are. By subject, shares are of subjects; by time, the latest facts are tested.
     """
     from nqe.cli.print_graph import note_leakage, say_saved
-    from nqe.graph.holdout import count_undated
     from nqe.graph.holdout import split as split_dataset
     from nqe.graph.storage import check_output
 
@@ -60,6 +62,23 @@ def split(
     )
     dataset.save(output)
     say_saved(output, dataset)
-    if attribute is not None and (undated := count_undated(dataset, attribute)):
-        printing.note(f"nqe: note: {undated:,} facts of train have no time in '{attribute}'")
+    if attribute is not None:
+        drawn = {"valid": valid, "test": test}
+        _note_times(dataset, attribute, [name for name in drawn if drawn[name] is not None])
     note_leakage(dataset)
+
+
+def _note_times(dataset: Dataset, attribute: str, held_out: list[str]) -> None:
+    """Say which facts stayed in train although a split by time is expected to move them."""
+    from nqe.graph.holdout import count_late, count_undated
+
+    if undated := count_undated(dataset, attribute):
+        printing.note(
+            f"nqe: note: {undated:,} facts of train have no time in '{attribute}', so they stayed"
+        )
+    if late := count_late(dataset, attribute, held_out):
+        printing.note(
+            f"nqe: note: {late:,} facts of train are later than the first of "
+            f"{' and '.join(held_out)}: without them, train would lack an entity, relation or "
+            "attribute; --allow-unseen holds out the latest facts in any case"
+        )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import takewhile
@@ -12,7 +13,7 @@ import numpy as np
 from nqe.errors import InputError, NqeError, choose
 from nqe.graph.arrays import Booleans, Integers
 from nqe.graph.dataset import Dataset
-from nqe.graph.fact_columns import Facts
+from nqe.graph.fact_columns import Facts, concatenate
 from nqe.graph.literals import KINDS
 from nqe.graph.time_values import Time, parse_xsd_time
 from nqe.graph.vocabulary import Names
@@ -81,6 +82,15 @@ def count_undated(dataset: Dataset, attribute: str) -> int:
     """How many facts of train have no time in the qualifiers of an attribute."""
     facts = dataset.splits["train"]
     return len(facts) - int((_find_times(dataset, facts, attribute) >= 0).sum())
+
+
+def count_late(dataset: Dataset, attribute: str, held_out: Iterable[str]) -> int:
+    """How many facts of train are later than the first fact of the splits that are held out."""
+    tables = [dataset.splits[name] for name in ("train", *held_out)]
+    times = _find_times(dataset, concatenate(tables), attribute)
+    train, others = np.split(times, [len(tables[0])])
+    first = min(others[others >= 0], default=len(times))
+    return int((train > first).sum())
 
 
 @dataclass(frozen=True, eq=False)

@@ -30,6 +30,8 @@ CHECKSUMS = "SHA256SUMS"
 """The file beside those of a set that has their checksums, as `sha256sum` writes them."""
 PATIENCE = 60.0
 """Seconds to wait for another process that fetches the same set."""
+TOLERANCE = 0.05
+"""How far the number of statements may be from the published one, as a share of that."""
 
 
 @dataclass(frozen=True)
@@ -148,7 +150,10 @@ class CachePlace:
             return found
         remedy = "try again, or name another source with --mirror or --from"
         if file.sha256 is None:
-            remedy += f"; if the publisher has changed the file, delete {self.folder} first"
+            remedy += (
+                "; the expected one is that of the file in the cache, and if the publisher has "
+                f"changed it, delete {self.folder} first"
+            )
         raise InputError(
             f"{origin}: wrong checksum, so {file.name} was not kept: "
             f"sha256 {expected} expected, {found} found; {remedy}"
@@ -252,23 +257,26 @@ def _unpack(archive: Path, origin: str, files: list[DataFile], place: CachePlace
 def _copy_files(
     folder: Path, name: str, data_set: DataSet, place: CachePlace, missing: list[DataFile]
 ) -> None:
-    """Copy files from a folder, or out of the archive in it."""
+    """Copy files from a folder, or out of the archive in it; those in the cache are compared."""
     if not folder.is_dir():
         raise InputError(f"{folder}: no such folder; check the path")
     archive = folder / data_set.archive if data_set.archive else None
-    absent = [file.name for file in missing if not (folder / file.name).is_file()]
+    absent = [file for file in missing or data_set.files if not (folder / file.name).is_file()]
     if absent and archive is not None and archive.is_file():
-        _unpack(archive, str(archive), missing, place)
+        _unpack(archive, str(archive), list(data_set.files), place)
         return
-    if absent:
-        what = f"{', '.join(absent)}{f', or {archive.name}' if archive else ''}"
+    # Labels alone are enough if the files are in the cache.
+    if absent and (missing or not (folder / LABELS_FILE).is_file()):
+        names = ", ".join(file.name for file in absent)
         raise InputError(
-            f"{folder}: has no {what}; get the files from {data_set.base} and put them there, "
-            f"then run `nqe fetch {name} --from {folder}` again"
+            f"{folder}: has no {names}{f', or {archive.name}' if archive else ''}; get the files "
+            f"from {data_set.base} and put them there, then run `nqe fetch {name} --from {folder}` "
+            "again"
         )
-    for file in missing:
-        with place.receive(file, str(folder / file.name)) as temporary:
-            _copy(folder / file.name, temporary)
+    for file in data_set.files:
+        if (path := folder / file.name).is_file():
+            with place.receive(file, str(path)) as temporary:
+                _copy(path, temporary)
 
 
 def _copy_labels(folder: Path, place: CachePlace) -> bool:
@@ -295,19 +303,34 @@ def _open_graph(place: CachePlace, data_set: DataSet, is_new: bool) -> Fetched:
     """The graph in the cache; it is imported if it is not there, or older than the files."""
     if place.is_filled and not is_new:
         try:
-            return Fetched(place.graph, Dataset.load(place.graph), place.checksums, was_there=True)
-        except StorageError:  # of an older version, or damaged; the files are right
+            dataset = Dataset.load(place.graph)
+            _check_size(place.folder.name, dataset, data_set)
+            return Fetched(place.graph, dataset, place.checksums, was_there=True)
+        except (StorageError, InputError):  # damaged, of an older version, or of another set
             pass
     try:
         dataset = _read_files(place, data_set)
+        _check_size(place.folder.name, dataset, data_set)
     except InputError as error:
         if data_set.is_verified:
             raise
         # Such as the page of a network that asks to sign in.
         shutil.rmtree(place.folder)
+        shutil.rmtree(place.graph, ignore_errors=True)
         raise InputError(f"{error}; the files were not kept, fetch them again") from error
     dataset.save(place.graph)
     return Fetched(place.graph, dataset, place.checksums, was_there=False)
+
+
+def _check_size(name: str, dataset: Dataset, data_set: DataSet) -> None:
+    """Refuse files that were not verified and are of another set, as their number of facts says."""
+    found = sum(int(facts.count.sum()) for facts in dataset.splits.values())
+    published = data_set.facts
+    if not data_set.is_verified and abs(found - published) > TOLERANCE * published:
+        raise InputError(
+            f"{name}: {found:,} statements were read, but {published:,} are published, so these "
+            "are not the files of this set, or not all of them"
+        )
 
 
 def _read_files(place: CachePlace, data_set: DataSet) -> Dataset:

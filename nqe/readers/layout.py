@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any
@@ -12,13 +12,14 @@ from nqe.errors import InputError
 from nqe.graph.fact import Fact
 from nqe.graph.vocabulary import Description
 from nqe.readers.cells import list_texts
-from nqe.readers.columns import Columns, Main, find_column
+from nqe.readers.columns import KNOWN_COLUMNS, Columns, Main, find_column
 from nqe.readers.records import DescribedId, Record
 from nqe.readers.typed_values import LiteralType, read_cell
 from nqe.text_format import ALIAS_SEPARATOR, MAIN_COLUMNS
 
 # A column that pandas adds to Parquet for the numbers of rows.
 PANDAS_INDEX = re.compile(r"__index_level_[0-9]+__")
+RELATION_COLUMNS = frozenset(relation.casefold() for _, relation, _ in KNOWN_COLUMNS)
 
 Cells = Mapping[int, Any]
 """The filled cells of a row by the position of their column."""
@@ -192,11 +193,25 @@ class _Finder:
             return {self.place(column, "qualifiers"): name for column, name in pairs}
         prefix = "column_" if self.columns.are_numbered else ""
         names = ((place, name.strip()) for place, name in enumerate(self.header))
-        return {
+        found = {
             place: prefix + name
             for place, name in names
             if name and place not in used and not PANDAS_INDEX.fullmatch(name)
         }
+        self._check_relation(found.values())
+        return found
+
+    def _check_relation(self, attributes: Iterable[str]) -> None:
+        """Refuse one relation for all rows of a table whose rows have relations of their own."""
+        others = [name for name in attributes if name.casefold() in RELATION_COLUMNS]
+        if others and self.columns.relation_name is not None:
+            option = self.columns.option
+            raise InputError(
+                f"{self.source}:1: {option('relation_name')} gives all rows one relation, but "
+                f"{_show(self.header, self.columns)} has a column '{others[0]:.60}'; leave it out, "
+                f"or name the columns of qualifiers with {option('qualifiers')}"
+                f"{_say_where(self.columns)}"
+            )
 
     def list_ids(self, layout: Layout, *, typed: bool) -> dict[int, ListIds]:
         """What reads the cells of objects, attributes and properties, by column."""

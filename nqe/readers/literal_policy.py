@@ -14,6 +14,10 @@ from nqe.graph.literals import MARK, Text, find_kind, parse_id, to_id
 from nqe.graph.time_values import Time
 
 DECADE = 1
+NONE_FOUND = (
+    "no literals were found, so nothing was changed; in a table, name the columns that hold times, "
+    "numbers or texts in a mapping file (literals)"
+)
 # Values that are put into bands one after another are often the same.
 _REMEMBERED = 1 << 16
 
@@ -59,7 +63,7 @@ class LiteralPolicy:
         return Fact(find_band(fact.subject), fact.relation, find_band(fact.object), pairs)
 
     def describe(self, dataset: Dataset) -> str | None:
-        """A sentence about the literals of what was read; None if there were none."""
+        """A sentence about the literals of what was read; None if none were there or expected."""
         if self.statements or self.qualifiers:
             places = {"statement": self.statements, "qualifier": self.qualifiers}
             left_out = (
@@ -69,8 +73,10 @@ class LiteralPolicy:
             )
             return f"literals left out: {', '.join(left_out)}"
         literals = dataset.vocabulary.entities.literals
-        done = "in bands" if self.name == "bands" else "kept"
-        return f"literals {done}: {_list_counts(literals.count())}" if literals else None
+        if literals is not None:
+            done = "in bands" if self.name == "bands" else "kept"
+            return f"literals {done}: {_list_counts(literals.count())}"
+        return None if self._change is None else f"--literals {self.name}: {NONE_FOUND}"
 
 
 POLICIES: dict[str, Callable[[LiteralPolicy, Fact], Fact | None] | None] = {

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
 OTHER_LANGUAGE = "labels and descriptions in other languages"
+OF_FACT = "labels and descriptions of facts"
 GRAPH_NAME = "names of graphs"
 
 _PARSERS = {
@@ -91,9 +92,12 @@ class _Reader:
             self._has_facts = self._has_facts or isinstance(record, Fact)
             yield number, record
 
-    def describe(self) -> Iterator[DescribedId]:
+    def describe(self) -> Iterator[DescribedId | Skipped]:
         """The labels, and the last parts of IRIs without one."""
-        yield from self._labels.finish(self._terms.name)
+        for key, description in self._labels.finish():
+            is_of_fact = self._held.is_reifier(key)
+            name = self._terms.name(key)
+            yield Skipped(OF_FACT) if is_of_fact else DescribedId(name, description)
         for name, local in self._terms.list_local_names() if self._has_facts else ():
             if not self._labels.has_label(name):
                 yield DescribedId(name, Description(aliases=(local,)))
@@ -106,7 +110,8 @@ class _Reader:
             yield from self._take_quoted(number, key, predicate, object_)
         elif predicate in names.DESCRIBING and isinstance(object_, pyoxigraph.Literal):
             if not self._labels.add(key, predicate, object_):
-                yield Skipped(OTHER_LANGUAGE)
+                language = (object_.language or "").lower()
+                yield Skipped(OTHER_LANGUAGE, language if predicate in names.LABELS else None)
         elif taken := self._statements.take(number, subject, predicate, object_, self._terms):
             if not isinstance(taken, bool):
                 yield taken

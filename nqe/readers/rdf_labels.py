@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 from nqe.graph.vocabulary import Description
 from nqe.readers.languages import check_language
 from nqe.readers.rdf_names import DESCRIPTIONS, LABELS
-from nqe.readers.records import DescribedId
 
 
 @dataclass
@@ -51,10 +50,10 @@ class LabelCollector:
             texts.aliases.append(text.value)
         return True
 
-    def finish(self, name: Callable[[str], str]) -> Iterator[DescribedId]:
-        """What was collected, by the id that `name` gives for each key."""
+    def finish(self) -> Iterator[tuple[str, Description]]:
+        """What was collected, by the key of each id."""
         for key, texts in self._texts.items():
-            yield DescribedId(name(key), texts.to_description())
+            yield key, texts.to_description()
 
     def has_label(self, key: str) -> bool:
         """Whether a label was collected."""

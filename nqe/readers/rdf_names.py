@@ -25,6 +25,17 @@ UNKNOWN_VALUE = "/.well-known/genid/"
 """Part of the IRIs that stand for blank nodes, which Wikidata writes for unknown values."""
 REIFIES = f"{RDF}reifies"
 TYPE = f"{RDF}type"
+_OWL = "http://www.w3.org/2002/07/owl#"
+REIFICATIONS = {
+    f"{RDF}Statement": (f"{RDF}subject", f"{RDF}predicate", f"{RDF}object"),
+    f"{_OWL}Axiom": (
+        f"{_OWL}annotatedSource",
+        f"{_OWL}annotatedProperty",
+        f"{_OWL}annotatedTarget",
+    ),
+}
+"""How a node names the three parts of a triple that it is about, by the type that it may have."""
+REIFIED_PARTS = frozenset(part for parts in REIFICATIONS.values() for part in parts)
 
 _RDFS, _SKOS = "http://www.w3.org/2000/01/rdf-schema#", "http://www.w3.org/2004/02/skos/core#"
 _SCHEMA = ("http://schema.org/", "https://schema.org/")
@@ -66,7 +77,7 @@ def is_written_as_it_is(name: str) -> bool:
     """Whether an id is an IRI with no other meaning here, so that it is read as the same id."""
     if not name.startswith(("http://", "https://", "urn:")) or name.startswith(_RESERVED):
         return False
-    special = name in DESCRIBING or name == REIFIES or UNKNOWN_VALUE in name
+    special = name in DESCRIBING | REIFIED_PARTS or name == REIFIES or UNKNOWN_VALUE in name
     return not special and bool(_IRI.fullmatch(name))
 
 

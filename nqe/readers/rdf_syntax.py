@@ -37,13 +37,13 @@ _OVERLAP = 32
 _QUOTE = re.compile(rb"<<(?!\()")
 _TERM, _BLOCK = b"<<(", b"{|"
 # Signs of reifiers, and of Wikidata's statements, by syntax.
-_TEXT_MARKS = (b"reifies", b"/prop/statement/")
+_TEXT_MARKS = (b"reifies", b"/prop/statement/", b":predicate", b"#predicate", b"annotatedSource")
 _MARKS = {
     TURTLE: (*_TEXT_MARKS, b"~"),
     TRIG: (*_TEXT_MARKS, b"~"),
     N_TRIPLES: _TEXT_MARKS,
     N_QUADS: _TEXT_MARKS,
-    RDF_XML: (*_TEXT_MARKS, b":annotation", b"Triple"),
+    RDF_XML: (*_TEXT_MARKS, b":annotation", b"Triple", b":ID="),
 }
 
 

@@ -72,7 +72,7 @@ class RecordCollector:
                 case DescribedId():
                     self._add_description(record)
                 case Skipped():
-                    self.left_out.counts[record.what] += 1
+                    self.left_out.add(record)
                 case BadLine():
                     self.bad.report(source.name, number, record)
                 case _:

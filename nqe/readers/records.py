@@ -30,6 +30,8 @@ class Skipped:
     """Something that is left out on purpose and counted, by what it is (a plural noun)."""
 
     what: str
+    language: str | None = None
+    """That of a label."""
 
 
 Record = Fact | DescribedId | BadLine | Skipped

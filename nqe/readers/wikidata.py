@@ -65,7 +65,7 @@ class EntityReader:
     """Turns entities into facts and descriptions, as a policy wants it."""
 
     def __init__(self, language: str | None, policy: WikidataPolicy) -> None:
-        self._terms, self._policy = TermReader(language), policy
+        self._terms, self._policy = TermReader(language, policy.labels), policy
         self._left_out = policy.left_out
 
     def list_records(self, entity: Entity) -> Iterator[Record]:

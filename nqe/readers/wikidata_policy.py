@@ -8,6 +8,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from nqe.errors import InputError
+from nqe.readers.languages import DEFAULT_LANGUAGE
 
 # Why an entity, a statement or a qualifier is left out, as the report says it.
 DEPRECATED = "deprecated"
@@ -38,6 +39,8 @@ class WikidataPolicy:
     """The classes (values of P31) whose members' statements are taken; None for all."""
     entity_count: int = 0
     """How many entities were read."""
+    labels: Counter[bool] = field(default_factory=Counter)
+    """How many labels were in the chosen language (True), and in others for want of one."""
     left_out: dict[str, Counter[str]] = field(
         default_factory=lambda: {what: Counter() for what in _PLURALS}
     )
@@ -53,8 +56,11 @@ class WikidataPolicy:
         kept = self.keep_relations, self.keep_classes
         return self.deprecated or self.external_ids or kept != (None, None)
 
-    def describe(self) -> str | None:
-        """A sentence about what was read and left out; None if no dump was read."""
+    def describe(self, language: str | None = None) -> str | None:
+        """A sentence about what was read and left out; None if no dump was read.
+
+        `language` is that in which labels were asked for.
+        """
         if not self.entity_count:
             return None
         total = f"Wikidata: {_count(self.entity_count, 'entity')} read"
@@ -64,7 +70,13 @@ class WikidataPolicy:
             if reasons
         )
         listed = ", ".join(parts)
-        return f"{total}; left out: {listed}" if listed else total
+        told = f"{total}; left out: {listed}" if listed else total
+        if language is None or self.labels[True] or not self.labels[False]:
+            return told
+        return (
+            f"{told}; no label in the language '{language}', so labels are in {DEFAULT_LANGUAGE} "
+            "or for all languages"
+        )
 
 
 def _check_ids(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import chain
 
 from msgspec import Raw
@@ -18,11 +19,13 @@ class TermReader:
     """Describes entities in a language.
 
     What the language lacks is taken from the language without its region (`pt` for `pt-br`), then
-    from `mul`, then from English.
+    from `mul`, then from English. `counts` is told for each label whether its language is the first
+    of these, or that without its region.
     """
 
-    def __init__(self, language: str | None = None) -> None:
+    def __init__(self, language: str | None = None, counts: Counter[bool] | None = None) -> None:
         languages = list_fallbacks(language)
+        self._counts = Counter() if counts is None else counts
         self._shared = languages.index(ALL_LANGUAGES)
         self._terms, self._lists = TermDecoder(languages, Term), TermDecoder(languages, list[Term])
 
@@ -30,6 +33,8 @@ class TermReader:
         """The label, description and aliases of an entity."""
         labels = self._terms.decode(entity.labels)
         place = next((place for place, term in enumerate(labels) if term), self._shared)
+        if labels[place]:
+            self._counts[place < max(self._shared, 1)] += 1
         label = labels[place] or self._find_lemma(entity.lemmas)
         description = next(filter(None, self._terms.decode(entity.descriptions)), None)
         return Description(

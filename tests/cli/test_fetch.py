@@ -9,10 +9,17 @@ import pytest
 from data_server import WITHOUT_PROXY, DataServer, serve
 from helpers import Run, nqe, told, well
 
+from nqe.readers.data_sets import DATA_SETS
+
+# As many as are published, most of them repetitions.
+SIZE = DATA_SETS["codex-s"].facts
 FILES = {
-    "/codex-s/train.txt": b"Q1\tP26\tQ2\nQ3\tP26\tQ4\nQ5\tP27\tQ6\n",
+    "/codex-s/train.txt": b"Q1\tP26\tQ2\nQ3\tP26\tQ4\n" + b"Q5\tP27\tQ6\n" * (SIZE - 4),
     "/codex-s/valid.txt": b"Q2\tP27\tQ6\n",
     "/codex-s/test.txt": b"Q1\tP27\tQ6\n",
+    "/codex-m/train.txt": b"Q1\tP26\tQ2\n",
+    "/codex-m/valid.txt": b"Q2\tP27\tQ6\n",
+    "/codex-m/test.txt": b"Q1\tP27\tQ6\n",
     "/wd50k/train.txt": b"not this\n",
 }
 
@@ -58,6 +65,15 @@ def test_a_wrong_checksum_is_one_sentence(tmp_path: Path, server: DataServer) ->
     [_, sentence] = run.err.splitlines()
     assert sentence.startswith(f"nqe: {server.address}/wd50k/train.txt: wrong checksum")
     assert not (tmp_path / "home" / "data" / "wd50k.graph").exists()
+
+
+def test_a_set_of_another_size_is_one_sentence(tmp_path: Path, server: DataServer) -> None:
+    run = fetch(tmp_path, "codex-m", "--mirror", server.address)
+    assert run.code == 2
+    assert run.out == ""
+    [_, sentence] = run.err.splitlines()
+    assert sentence.startswith("nqe: codex-m: 3 statements were read, but 206,205 are published")
+    assert not list((tmp_path / "home" / "data").glob("codex-m*"))
 
 
 def test_a_file_that_no_server_has_says_what_to_put_where(

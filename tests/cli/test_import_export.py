@@ -55,6 +55,24 @@ def test_import_of_rdf_takes_a_language_and_says_what_it_left_out(tmp_path: Path
     assert "Wien" in package.read(tmp_path / "t.graph").vocabulary.entities.labels
 
 
+@pytest.mark.parametrize("language", ["xx", "english"])
+def test_import_of_rdf_without_a_label_in_the_language_names_the_others(
+    tmp_path: Path, language: str
+) -> None:
+    pytest.importorskip("pyoxigraph", reason="pyoxigraph, which reads RDF, is missing")
+    label = "http://www.w3.org/2000/01/rdf-schema#label"
+    (tmp_path / "t.ttl").write_text(
+        "PREFIX : <http://e/>\n:x :r :y, 33 . "
+        f':x <{label}> "Wien"@de, "Vienna"@EN . :y <{label}> "y"@de .\n'
+    )
+    run = nqe("import", "t.ttl", "-o", "t.graph", "--language", language, cwd=tmp_path)
+    well(run)
+    assert (
+        f"no label in the language '{language}'; there are labels in de (2), en (1): choose one "
+        "with --language"
+    ) in run.err.splitlines()
+
+
 def test_import_takes_the_names_of_a_tables_columns(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("from,kind,to,since\nx,r,y,1999\n")
     columns = ["--subject", "from", "--relation", "kind", "--object", "to"]
@@ -143,3 +161,17 @@ def test_import_counts_literals_and_leaves_them_out_if_asked(tmp_path: Path) -> 
     run = nqe("import", "f.txt", "-o", "g.graph", "--literals", "all", cwd=tmp_path)
     assert run.code == 2
     assert "unknown policy for literals 'all'; choose one of skip, keep, bands" in run.err
+
+
+def test_import_says_that_marks_of_empty_cells_became_entities(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text(
+        "subject,relation,object,year\nAnn,knows,Bob,NaN\nCid,knows,NaN,1999\nEve,knows,Bob,NULL\n"
+    )
+    run = nqe("import", "t.csv", "-o", "g.graph", cwd=tmp_path)
+    assert well(run).startswith("g.graph: train 3 facts; 7 entities")
+    assert "nqe: note: 'NaN' was read as an entity, in 2 place(s); if it stands for an " in run.err
+    assert "'NULL' was read as an entity, in 1 place(s)" in run.err
+    given = ["--missing", "NaN,NULL", "--skip-bad"]
+    run = nqe("import", "t.csv", "-o", "g.graph", *given, cwd=tmp_path)
+    assert well(run).startswith("g.graph: train 2 facts; 3 entities")
+    assert "was read as an entity" not in run.err

@@ -37,6 +37,26 @@ def test_the_options_choose_statements_and_the_language(dump: Path, tmp_path: Pa
     assert well(asked).splitlines()[1:] == ["Q7186\tMarie Curie\tphysicist and chemist"]
 
 
+@pytest.mark.parametrize(
+    ("language", "is_found"), [("de", True), ("de-at", True), ("mul", True), ("english", False)]
+)
+def test_a_language_without_a_label_is_told(
+    dump: Path, tmp_path: Path, language: str, is_found: bool
+) -> None:
+    run = nqe("import", dump, "-o", "g.graph", "--language", language, cwd=tmp_path)
+    well(run)
+    note = f"; no label in the language '{language}', so labels are in en or for all languages"
+    assert (note in run.err) != is_found
+
+
+def test_a_label_in_the_language_may_be_in_any_file(dump: Path, tmp_path: Path) -> None:
+    entity = b'{"type":"item","id":"Q1","labels":{"en":{"language":"en","value":"x"}}}\n'
+    (tmp_path / "last.json").write_bytes(entity)
+    run = nqe("import", dump, "last.json", "-o", "g.graph", "--language", "de", cwd=tmp_path)
+    well(run)
+    assert "no label" not in run.err
+
+
 def test_an_option_of_wikidata_is_refused_for_a_table(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("subject,relation,object\na,r,b\n")
     run = nqe("import", "t.csv", "-o", "g.graph", "--language", "de", cwd=tmp_path)

@@ -32,6 +32,22 @@ def test_split_by_time_says_how_many_facts_have_none(tmp_path: Path) -> None:
     assert "nqe: note: 9,794 facts of train have no time in 'start year'" in run.err
 
 
+def test_split_by_time_says_how_many_facts_of_train_are_later_than_held_out_ones(
+    tmp_path: Path,
+) -> None:
+    rows = [f"a,r,b,when,{year}\n" for year in range(1990, 2000)] + ["a,r,new,when,2000\n"]
+    (tmp_path / "facts.csv").write_text("".join(rows))
+    options = ["--valid", "1", "--test", "1", "--by", "time", "--attribute", "when"]
+    well(nqe("import", "facts.csv", "-o", "g.graph", cwd=tmp_path))
+    run = nqe("split", "g.graph", "-o", "s.graph", *options, cwd=tmp_path)
+    well(run)
+    assert "nqe: note: 1 facts of train are later than the first of valid and test" in run.err
+    assert "--allow-unseen" in run.err
+    run = nqe("split", "g.graph", "-o", "s.graph", *options, "--allow-unseen", cwd=tmp_path)
+    well(run)
+    assert "later" not in run.err
+
+
 def test_a_split_that_is_refused_leaves_nothing(tmp_path: Path) -> None:
     for options, message in (
         ([], "nothing to hold out; give a share"),

@@ -12,7 +12,7 @@ from strategies import small_facts
 from nqe.demo import demo_dataset
 from nqe.errors import NqeError
 from nqe.graph import Dataset, Fact
-from nqe.graph.holdout import Share, count_undated, split
+from nqe.graph.holdout import Share, count_late, count_undated, split
 
 facts = st.lists(small_facts, min_size=12, max_size=60, unique=True)
 seeds = st.integers(0, 2**32)
@@ -124,6 +124,7 @@ def test_by_time_no_fact_of_train_is_later_than_one_of_test(
     assert max(times["train"], default=0) <= min(times["valid"])
     assert max(times["valid"]) <= min(times["test"])
     assert count_undated(result, "when") == len({fact for fact in dated if not _is_dated(fact)})
+    assert count_late(result, "when", ["valid", "test"]) == 0
 
 
 def _is_dated(fact: Fact) -> bool:
@@ -136,6 +137,7 @@ def test_by_time_what_nothing_earlier_has_stays_in_train_but_times_may_be_new() 
     result = split(Dataset.of({"train": [*train, new]}), test=2, by="time", attribute="when")
     assert set(result.split("test")) == set(train[-2:])
     assert new in set(result.split("train"))
+    assert count_late(result, "when", ["test"]) == 1
 
 
 def test_a_fact_with_several_times_counts_as_of_the_latest() -> None:

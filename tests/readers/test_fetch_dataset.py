@@ -17,7 +17,7 @@ from helpers import files
 
 import nqe
 from nqe.errors import InputError, NqeError, StorageError
-from nqe.graph import Dataset
+from nqe.graph import Dataset, Fact
 from nqe.readers import archives
 from nqe.readers.data_sets import DATA_SETS, DataFile, DataSet
 from nqe.readers.downloads import WAITS, DownloadError
@@ -253,6 +253,48 @@ def test_files_without_known_checksums_that_hold_no_facts_are_not_kept(
     assert not (home / "unknown").exists()
     server.files["/unknown/train.txt"] = CONTENTS["train.txt"]
     get("unknown")
+
+
+def test_files_without_known_checksums_of_another_size_are_refused_and_not_kept(
+    home: Path, tmp_path: Path
+) -> None:
+    folder = put(tmp_path / "mine", CONTENTS | {"test.txt": b"c,knows,b\nc,knows,a\n"})
+    with pytest.raises(InputError, match="unknown: 5 statements were read, but 4 are published"):
+        get("unknown", folder)
+    assert not (home / "unknown").exists()
+    assert not (home / "unknown.graph").exists()
+
+
+def test_repetitions_count_for_the_size_of_a_set(tmp_path: Path) -> None:
+    folder = put(tmp_path / "mine", CONTENTS | {"train.txt": b"a,knows,b\na,knows,b\n"})
+    assert len(get("unknown", folder).dataset.splits["train"]) == 1
+
+
+@pytest.mark.usefixtures("server")
+def test_a_graph_of_another_size_in_the_cache_is_no_longer_used(home: Path) -> None:
+    get("unknown")
+    Dataset.of({"train": [Fact("a", "knows", "b")]}).save(home / "unknown.graph")
+    assert not get("unknown").was_there
+    assert len(Dataset.load(home / "unknown.graph").graph.facts) == 4
+
+
+@pytest.mark.parametrize("name", ["tiny", "unknown", "packed"])
+@pytest.mark.parametrize("is_packed", [True, False])
+@pytest.mark.usefixtures("server")
+def test_other_files_of_a_folder_are_refused_if_the_set_is_in_the_cache(
+    tmp_path: Path, name: str, is_packed: bool
+) -> None:
+    get(name)
+    same, other = CONTENTS, CONTENTS | {"test.txt": b"c,knows,a\n"}
+    is_packed = is_packed and name == "packed"
+    folder = put(tmp_path / "same", {"all.zip": pack(same)} if is_packed else same)
+    assert get(name, folder).was_there
+    folder = put(tmp_path / "other", {"all.zip": pack(other)} if is_packed else other)
+    with pytest.raises(InputError, match=r"other/.*: wrong checksum, so test\.txt was not kept"):
+        get(name, folder)
+    assert get(name).was_there
+    with pytest.raises(InputError, match=r"empty: has no train\.txt, valid\.txt, test\.txt"):
+        get(name, put(tmp_path / "empty", {}))
 
 
 def test_an_archive_is_unpacked_and_verified(server: DataServer, home: Path) -> None:

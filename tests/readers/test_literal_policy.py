@@ -49,6 +49,17 @@ def test_statements_and_qualifiers_with_literals_are_left_out(file: Path) -> Non
     )
 
 
+@pytest.mark.parametrize("name", ["skip", "bands"])
+def test_a_policy_that_found_no_literals_says_so(tmp_path: Path, name: str) -> None:
+    (tmp_path / "table.csv").write_text("subject,relation,object,year\nCurie,award,Nobel,1903\n")
+    policy = LiteralPolicy(name)
+    told = policy.describe(read(tmp_path / "table.csv", literals=policy))
+    assert told is not None
+    assert told.startswith(f"--literals {name}: no literals were found, so nothing was changed; ")
+    assert "mapping file" in told
+    assert LiteralPolicy().describe(read(tmp_path / "table.csv")) is None
+
+
 def test_times_go_into_decades_and_numbers_into_bands(file: Path) -> None:
     policy = LiteralPolicy("bands")
     dataset = read(file, literals=policy)

@@ -22,6 +22,8 @@ from nqe.readers.formats import choose_reader, detect_format
 from nqe.readers.records import BadLine, DescribedId, Record, Skipped
 from nqe.readers.source import Source
 from nqe.readers.table import Columns
+from nqe.readers.typed_values import RDF
+from nqe.writers import write
 
 pytest.importorskip("pyoxigraph", reason="pyoxigraph, which reads RDF, is missing")
 
@@ -58,6 +60,79 @@ def list_records(path: Path, format: str | None = None) -> list[Record]:
 
 
 # What states a fact.
+
+REIFICATION = """PREFIX : <http://e/>
+PREFIX rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#>
+PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#>
+PREFIX owl: <http://www.w3.org/2002/07/owl#>
+"""
+STATEMENT = "rdf:subject :s ; rdf:predicate :p ; rdf:object :o"
+AXIOM = "owl:annotatedSource :s ; owl:annotatedProperty :p ; owl:annotatedTarget :o"
+
+
+@pytest.mark.parametrize(
+    ("text", "facts"),
+    [
+        (f":s :p :o . [] a rdf:Statement ; {STATEMENT} ; :a :b .", ["(s, p, o, {a: b})"]),
+        (f":s :p :o . [] a owl:Axiom ; {AXIOM} ; :a :b .", ["(s, p, o, {a: b})"]),
+        (f":x {STATEMENT} ; :a :b . :s :p :o . :x :c :d .", ["(s, p, o, {a: b, c: d})"]),
+        # A node that says nothing else is no further fact, and each that does is one.
+        (f":s :p :o . [] a rdf:Statement ; {STATEMENT} .", ["(s, p, o)"]),
+        (
+            f":s :p :o . [] {STATEMENT} ; :a :b . [] {STATEMENT} ; :a :c .",
+            ["(s, p, o, {a: b})", "(s, p, o, {a: c})"],
+        ),
+        # Its other types are qualifiers, as all other triples about it.
+        (f":s :p :o . :x a :Claim ; {STATEMENT} .", [f"(s, p, o, {{{RDF}type: Claim}})"]),
+        # What names a part of a triple twice, or not all three, is no reifier.
+        (":x rdf:subject :s ; rdf:object :o .", [f"(x, {RDF}subject, s)", f"(x, {RDF}object, o)"]),
+    ],
+)
+def test_nodes_that_name_the_parts_of_a_triple_annotate_it(
+    text: str, facts: list[str], read_content: ReadContent
+) -> None:
+    assert list_facts(read_content(REIFICATION + text, "facts.ttl")) == Counter(facts)
+
+
+def test_a_named_property_of_rdf_xml_is_annotated(read_content: ReadContent) -> None:
+    content = f"""<rdf:RDF xmlns:rdf="{RDF}" xmlns="http://e/" xml:base="http://e/x">
+    <rdf:Description rdf:about="http://e/s"><p rdf:ID="r" rdf:resource="http://e/o"/>
+    </rdf:Description>
+    <rdf:Description rdf:about="#r"><a rdf:resource="http://e/b"/></rdf:Description></rdf:RDF>"""
+    assert list_facts(read_content(content, "facts.rdf")) == Counter(["(s, p, o, {a: b})"])
+
+
+@pytest.mark.parametrize(
+    ("text", "left_out"),
+    [
+        (f"[] {STATEMENT} ; :a :b .", "quoted triples that are stated nowhere"),
+        (f"[] {AXIOM} ; :a :b .", "quoted triples that are stated nowhere"),
+        (
+            ':s rdfs:label "S" . [] owl:annotatedSource :s ; owl:annotatedProperty rdfs:label ; '
+            'owl:annotatedTarget "S" ; :a :b .',
+            "annotations of labels and descriptions",
+        ),
+        (
+            "[] owl:annotatedSource :x ; owl:annotatedProperty :y ; owl:annotatedTarget :z ; "
+            'rdfs:comment "c" .',
+            "labels and descriptions of facts",
+        ),
+    ],
+)
+def test_annotations_of_what_is_no_fact_are_left_out_and_counted(
+    text: str, left_out: str, read_content: ReadContent
+) -> None:
+    told = LeftOut()
+    dataset = read_content(f"{REIFICATION}{text}\n:x :y :z .", "facts.ttl", left_out=told)
+    assert list_facts(dataset) == Counter(["(x, y, z)"])
+    assert told.counts == {left_out: 1}
+
+
+def test_names_of_parts_of_triples_are_no_reification_after_an_export(tmp_path: Path) -> None:
+    parts = [Fact("x", f"{RDF}{part}", part[0]) for part in ("subject", "predicate", "object")]
+    dataset = Dataset.of({"train": [*parts, Fact("s", "p", "o")]})
+    write(dataset, tmp_path / "facts.nt", format="wikidata-rdf")
+    assert read(tmp_path / "facts.nt") == dataset
 
 
 @pytest.mark.parametrize(

@@ -506,3 +506,16 @@ def test_parquet_has_its_own_names(read_content: ReadContent) -> None:
         read_content(content, columns=Columns(header=False))
     [fact] = read_content(content, columns=Columns(relation_name="knows", qualifiers=())).graph
     assert fact == Fact("a", "knows", "b")
+
+
+@pytest.mark.parametrize("name", ["relation", "Predicate", ":TYPE"])
+def test_one_relation_for_a_table_with_a_column_of_relations_is_refused(
+    name: str, read_content: ReadContent
+) -> None:
+    content = f"subject,{name},object\na,r,b\n"
+    with pytest.raises(InputError, match=f"--relation-name gives .* has a column '{name}'; leave"):
+        read_content(content, "t.csv", columns=Columns(relation_name="knows"))
+    for qualifiers, pairs in (((), ()), (((name, "kind"),), (("kind", "r"),))):
+        columns = Columns(relation_name="knows", qualifiers=qualifiers)
+        dataset = read_content(content, "t.csv", columns=columns)
+        assert list(dataset.graph) == [Fact("a", "knows", "b", pairs)]
