@@ -103,6 +103,7 @@ _COMPRESSIONS: dict[re.Pattern[bytes], Callable[[Stream], Stream]] = {
 }
 _MAGIC_SIZE = 10
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_OTHER_ENCODINGS = (b"\xff\xfe", b"\xfe\xff")
 _NUL = "a NUL byte, which no text has; if the file is UTF-16, save it as UTF-8, or remove the byte"
 
 
@@ -200,6 +201,11 @@ class Source:
         while b"\n" not in parts[-1] and size <= LONGEST_LINE and (more := self._read(HEAD)):
             parts.append(more)
             size += len(more)
+        if parts[0].startswith(_OTHER_ENCODINGS):
+            raise InputError(
+                f"{self.name}:1: looks like UTF-16 text; save it as UTF-8, as `iconv -f UTF-16 -t "
+                "UTF-8` does"
+            )
         return b"".join(parts).removeprefix(_BYTE_ORDER_MARK)
 
     def head_lines(self) -> list[str]:

@@ -24,7 +24,6 @@ from nqe.readers import Columns
         ('  {"P1_h": "a", "P1_t": "b"}\n', Fact("a", "P1", "b")),
         ("Subject,Relation,Object\na,r,b\n", Fact("a", "r", "b")),
         ("subject\trelation\tobject\na\tr\tb\n", Fact("a", "r", "b")),
-        ("rel\ta\tb\tc\n", Fact("a", "rel", "b", (("rel_0", "c"),))),
     ],
 )
 def test_one_line_is_enough_to_detect_the_format(
@@ -57,6 +56,66 @@ def test_tab_separated_columns_that_could_be_either_ask_for_the_format(
         read_content(content)
     assert set(read_content(content, format="statements").graph) == {Fact("a", "r", "b")}
     assert set(read_content(content, format="nary").graph) == {Fact("r", "a", "b")}
+
+
+QUADRUPLES = {
+    "a time": "Ann\tmet\tBob\t2014-01-09\nCid\tmet\tDan\t2014-01-16\nEve\tsaw\tAnn\t2014-02-01\n",
+    "a time, sorted by subject": "A\tmet\tB\t2014\nA\tsaw\tC\t2015\nA\thit\tD\t2016\n",
+    "a score": "Ann\tmet\tBob\t0.04\nCid\tmet\tDan\t0.9\nEve\tsaw\tAnn\t0.5\n",
+    "a number of the row": "<1>\tAnn\tmet\tBob\n<2>\tCid\tmet\tDan\n<3>\tAnn\tmet\tCid\n",
+    "one line": "Ann\tmet\tBob\there\n",
+}
+
+
+@pytest.mark.parametrize("content", QUADRUPLES.values(), ids=QUADRUPLES)
+def test_quadruples_are_not_taken_for_a_relation_and_its_entities(
+    read_content: ReadContent, content: str
+) -> None:
+    advice = r"columns in .* \(such as --columns subject,relation,object,column_4\), or .* nary if"
+    with pytest.raises(InputError, match=f"facts:1: cannot tell which of the 4 cells .*{advice}"):
+        read_content(content)
+
+
+def test_the_options_that_are_named_for_quadruples_read_them(read_content: ReadContent) -> None:
+    content = QUADRUPLES["one line"]
+    columns = Columns(names=("subject", "relation", "object", "column_4"))
+    asserted = set(read_content(content, columns=columns).graph)
+    assert asserted == {Fact("Ann", "met", "Bob", (("column_4", "here"),))}
+    nary = set(read_content(content, format="nary").graph)
+    assert nary == {Fact("met", "Ann", "Bob", (("Ann_0", "here"),))}
+
+
+def test_a_first_column_that_varies_much_less_is_the_relation_of_equally_long_lines(
+    read_content: ReadContent,
+) -> None:
+    dataset = read_content("won\ta\tb\tc\nwon\td\te\tf\n")
+    assert set(dataset.vocabulary.relations.ids) == {"won", "won_0"}
+
+
+@pytest.mark.parametrize("separator", ["\t", ","])
+@pytest.mark.parametrize(
+    "content",
+    [
+        "/a/1 /r/Not hot cold {x}\n/a/2 /r/IsA cat pet {x}\n/a/3 /r/IsA dog pet {x}\n",
+        "A met B 2014 2015\nC met D 2016 2017\nE met F 2016 2018\n",
+        "".join(f"A{n} met B{n} C{n} D{n}\n" for n in range(8)),
+        "".join(f"A{n} B{n} bleeding\n" for n in range(8)),
+    ],
+)
+def test_rows_that_do_not_vary_as_statements_do_are_asked_about(
+    read_content: ReadContent, content: str, separator: str
+) -> None:
+    with pytest.raises(
+        InputError, match=r"facts:1: cannot tell which .*format statements if|first or second"
+    ):
+        read_content(content.replace(" ", separator))
+
+
+def test_rows_of_an_even_number_of_cells_with_commas_are_a_table(read_content: ReadContent) -> None:
+    advice = r"--subject, --relation \(or --relation-name NAME .* and --no-header if"
+    for content in ("staff,unit,chief,place\na,b,c,d\ne,b,c,d\n", ",one,two,three\n0,a,b,c\n"):
+        with pytest.raises(InputError, match=f"looks like a table of 4 columns .*{advice}"):
+            read_content(content)
 
 
 @pytest.mark.parametrize("content", ["a b c\n", "a\n", "s p o .\n"])
