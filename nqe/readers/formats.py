@@ -207,7 +207,7 @@ def _list_first_lines(source: Source) -> list[str]:
 def _ask_about_header(source: Source, lines: Sequence[str], separator: str, otherwise: str) -> None:
     """Refuse a first line that looks like a header, which would be read as a fact."""
     if looks_like_header(lines, separator):
-        raise refuse_header(source, lines[0], separator, otherwise)
+        raise refuse_header(source, lines, separator, otherwise)
 
 
 def _detect_tab_separated(source: Source, lines: Sequence[str]) -> str:

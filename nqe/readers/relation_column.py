@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from nqe.readers.header import KINDS
+from nqe.readers.header import FEWEST, KINDS, MANY, repeats
 
-# At least this many rows are needed to say that a column has values and not relations.
-FEWEST = 3
-# At least this many rows are needed to say that a column does not repeat its values.
-MANY = 8
+# Kinds of cells that neither relations nor entities are.
 VALUES = ("number", "date")
 
 
@@ -46,12 +43,6 @@ def may_be_statements(rows: Sequence[Sequence[str]]) -> bool:
     if repeats(objects) and not repeats(subjects) and not repeats(relations) and len(rows) >= MANY:
         return False
     return all(map(_may_be_attributes, rest[::2], rest[1::2]))
-
-
-def repeats(column: Sequence[str]) -> bool:
-    """Whether the cells of a column have each of their values twice on average, or more often."""
-    filled = [cell for cell in column if cell]
-    return len(filled) >= FEWEST and 2 * len(set(filled)) <= len(filled)
 
 
 def _may_be_attributes(column: Sequence[str], values: Sequence[str]) -> bool:

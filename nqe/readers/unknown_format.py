@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from nqe.errors import InputError
-from nqe.readers.header import looks_like_header, suggest_options
+from nqe.readers.cells import split_or_skip
+from nqe.readers.header import COMPARED, looks_like_header, suggest_options
 from nqe.readers.source import HEAD, Source
 from nqe.readers.table import guess_separator
 from nqe.text_format import MAIN_COLUMNS, SEPARATOR_NAMES, split_cells
@@ -60,13 +61,27 @@ ARRAY = "a JSON array; write one object per line, as `jq -c '.[]'` does"
 DOCUMENT = "one JSON document; write one object per line, as `jq -c '.KEY[]'` does for a list in it"
 
 
-def refuse_header(source: Source, line: str, separator: str, otherwise: str) -> InputError:
+def refuse_header(
+    source: Source, lines: Sequence[str], separator: str, otherwise: str
+) -> InputError:
     """The error that asks whether the first line is a header."""
-    names = split_cells(line, separator)
+    names = split_cells(lines[0], separator)
     return InputError(
-        f"{source.name}:1: the first line ({_show(names)}) looks like the header of a table; name "
-        f"its columns ({suggest_options(names)}), or give {otherwise} if it is a fact"
+        f"{source.name}:1: the first line ({_show(names)}) looks like the header of a table; "
+        f"{_advise_names(lines, separator)}, or give {otherwise} if it is a fact"
     )
+
+
+def _advise_names(lines: Sequence[str], separator: str) -> str:
+    """What to do with the names of columns in the first line."""
+    names, *rows = (split_or_skip(line, separator) for line in lines[: COMPARED + 1])
+    twice = [name for name in names if name and names.count(name) > 1]
+    if twice:
+        return f"write another name for one of the columns '{twice[0]:.60}', and name its columns"
+    options = suggest_options(names, rows)
+    has_choice = len(names) > 2 and "--relation-name" in options
+    choice = "; --relation COLUMN in place of a name if a column holds relations"
+    return f"name its columns ({options}{choice if has_choice else ''})"
 
 
 def refuse_rows(source: Source, row: Sequence[str], otherwise: str) -> InputError:
@@ -154,7 +169,7 @@ def _describe_table(lines: Sequence[str]) -> str | None:
     signs = f"{SEPARATOR_NAMES[separator]}s between them"
     what = f"a table of {len(cells)} columns with {signs} and the first line {_show(cells)}"
     if looks_like_header(lines, separator):
-        return f"{what}; name its columns ({suggest_options(cells)})"
+        return f"{what}; {_advise_names(lines, separator)}"
     if len(cells) == 2:
         advice = "give their relation with --relation-name NAME"
     else:

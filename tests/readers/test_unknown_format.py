@@ -62,8 +62,6 @@ CASES: dict[str, tuple[str | bytes, str]] = {
         "sep=;\r\nsubject;relation;object\r\n",
         "CSV of Excel .* delete this line",
     ),
-    "UTF-16": ("a,r,b\n".encode("utf-16"), "UTF-16 text; save it as UTF-8"),
-    "UTF-16 from its other end": (b"\xfe\xff\0a\0,\0r\0,\0b", "UTF-16 text"),
     "JSON-LD": ('{\n "@context": "https://e.org",\n "name": "x"}', JSON_LD),
     "JSON-LD on one line": ('{"@context": "https://e.org", "name": "x"}\n', JSON_LD),
     "JSON-LD with Wikidata's keys": ('{"@context": {"labels": {"@id": "e:l"}}}', JSON_LD),
@@ -96,7 +94,7 @@ def test_a_file_of_no_format_is_told_what_it_looks_like(
         read_content(content)
 
 
-@pytest.mark.parametrize("name", ["TSV of SPARQL", "UTF-16", "Excel's separator", "JSON-LD"])
+@pytest.mark.parametrize("name", ["TSV of SPARQL", "Excel's separator", "JSON-LD"])
 def test_it_is_told_too_if_columns_are_named(read_content: ReadContent, name: str) -> None:
     content, message = CASES[name]
     with pytest.raises(InputError, match=f"facts:1: .*looks like .*{message}"):
