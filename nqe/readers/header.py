@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from nqe.readers.cells import split_or_skip
 
 # At most this many lines are compared with the first one.
-COMPARED = 200
+COMPARED = 1000
 # At least this many lines must have what the first line lacks.
 FEWEST = 3
 # At least this many lines must follow to say that they repeat their second cells.
@@ -82,9 +82,12 @@ def _stands_apart(first: Sequence[str], columns: Sequence[Sequence[str]]) -> boo
     """Whether other lines repeat their second cells, and have no cell of the first line anywhere.
 
     The relation of a fact stands in other facts too, and mostly so does an entity. A first line
-    with an id of the same kind as all others in its column is a fact.
+    with an id of the same kind as all others in its column is a fact, and so is one that begins
+    some cells, but not all, with capital letters.
     """
     if len(columns) < 3 or len(columns[1]) < MANY or not repeats(columns[1]):
+        return False
+    if len({name[0].isupper() for name in first if name}) > 1:
         return False
     kinds = [(_find_kind(name), column) for name, column in zip(first, columns, strict=True)]
     if any(kind and {_find_kind(one) for one in column} == {kind} for kind, column in kinds):

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 from nqe.readers.header import FEWEST, KINDS, MANY, repeats
 
+# The largest share of different cells in a long column of attributes.
+MOST_DIFFERENT = 0.75
 # Kinds of cells that neither relations nor entities are.
 VALUES = ("number", "date")
 
@@ -48,7 +50,7 @@ def may_be_statements(rows: Sequence[Sequence[str]]) -> bool:
 def _may_be_attributes(column: Sequence[str], values: Sequence[str]) -> bool:
     if len(set(column)) > len(set(values)) or _holds_values(column):
         return False
-    return repeats(column) or len(column) < MANY
+    return len(column) < MANY or len(set(column)) <= MOST_DIFFERENT * len(column)
 
 
 def _holds_values(column: Sequence[str]) -> bool:
