@@ -218,7 +218,7 @@ def _detect_tab_separated(source: Source, lines: Sequence[str]) -> str:
     _ask_about_header(source, lines, "\t", formats)
     is_first = is_relation_first(rows)
     if is_first is None and not may_be_odd:
-        raise refuse_rows(source, rows[0], "--format nary if the first cell is the relation")
+        raise refuse_rows(source, rows, "--format nary if the first cell is the relation")
     if is_first is None:
         raise InputError(
             f"{source.name}:1: cannot tell whether the relation is first or second; "
@@ -243,5 +243,5 @@ def _ask_about_columns(source: Source, rows: Sequence[Sequence[str]]) -> None:
     """Refuse rows that do not vary as statements do."""
     if not may_be_statements(rows):
         raise refuse_rows(
-            source, rows[0], "--format statements if the second cell, the fourth, … are relations"
+            source, rows, "--format statements if the second cell, the fourth, … are relations"
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from nqe.readers.header import FEWEST, KINDS, MANY, repeats
+from nqe.text_format import MAIN_COLUMNS
 
 # The largest share of different cells in a long column of attributes.
 MOST_DIFFERENT = 0.75
@@ -15,14 +16,15 @@ VALUES = ("number", "date")
 def is_relation_first(rows: Sequence[Sequence[str]]) -> bool | None:
     """Whether the relation is the first of tab-separated cells and not the second; None if unclear.
 
-    A relation varies less than entities. Statements have an odd number of parts. If all rows have
-    the same even number, they may also be quadruples such as subject, relation, object and time.
+    A relation varies less than entities. Statements have an odd number of parts. Rows of an even
+    number may be quadruples such as subject, relation, object and time, most likely if all of them
+    are equally long.
     """
     widths = {len(row) for row in rows}
     is_even = all(width % 2 == 0 for width in widths)
-    if is_even and len(widths) > 1:
-        return True
     first, second = (len({row[place] for row in rows if len(row) > 1}) for place in (0, 1))
+    if is_even and len(widths) > 1:
+        return True if first <= second else None
     if is_even:
         is_clear = 2 * first <= second and not _holds_values([row[-1] for row in rows])
         return True if is_clear else None
@@ -45,6 +47,21 @@ def may_be_statements(rows: Sequence[Sequence[str]]) -> bool:
     if repeats(objects) and not repeats(subjects) and not repeats(relations) and len(rows) >= MANY:
         return False
     return all(map(_may_be_attributes, rest[::2], rest[1::2]))
+
+
+def suggest_names(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Names for the columns of rows that are as long as the first.
+
+    Of the inner columns, the one that varies least is taken for the relation. Subject and object
+    stand beside it.
+    """
+    width = len(rows[0])
+    alike = [row for row in rows if len(row) == width]
+    inner = range(1, width - 1)
+    place = min(inner, key=lambda at: len({row[at] for row in alike}), default=1)
+    names = [f"column_{number}" for number in range(1, width + 1)]
+    names[place - 1 : place + 2] = MAIN_COLUMNS
+    return names
 
 
 def _may_be_attributes(column: Sequence[str], values: Sequence[str]) -> bool:

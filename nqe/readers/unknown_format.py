@@ -10,9 +10,10 @@ from typing import Any
 from nqe.errors import InputError
 from nqe.readers.cells import split_or_skip
 from nqe.readers.header import COMPARED, looks_like_header, suggest_options
+from nqe.readers.relation_column import suggest_names
 from nqe.readers.source import HEAD, Source
 from nqe.readers.table import guess_separator
-from nqe.text_format import MAIN_COLUMNS, SEPARATOR_NAMES, split_cells
+from nqe.text_format import SEPARATOR_NAMES, split_cells
 
 SAVE_RESULTS = "save them as CSV, or import them with `nqe import sparql:URL --query FILE`"
 # Patterns of the first bytes of files, with what such a file is and what to do with it.
@@ -84,13 +85,12 @@ def _advise_names(lines: Sequence[str], separator: str) -> str:
     return f"name its columns ({options}{choice if has_choice else ''})"
 
 
-def refuse_rows(source: Source, row: Sequence[str], otherwise: str) -> InputError:
+def refuse_rows(source: Source, rows: Sequence[Sequence[str]], otherwise: str) -> InputError:
     """The error that asks what the columns of rows without a header are."""
-    names = [*MAIN_COLUMNS, *(f"column_{number}" for number in range(4, len(row) + 1))]
     return InputError(
-        f"{source.name}:1: cannot tell which of the {len(row)} cells ({_show(row)}) is the "
-        f"relation; name the columns in their order (such as --columns {','.join(names)}), or give "
-        f"{otherwise}"
+        f"{source.name}:1: cannot tell which of the {len(rows[0])} cells ({_show(rows[0])}) is the "
+        "relation; name the columns in their order (such as --columns "
+        f"{','.join(suggest_names(rows))}), or give {otherwise}"
     )
 
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import pytest
 from helpers import ReadContent
+from hypothesis import given
+from hypothesis import strategies as st
 
 from nqe.errors import InputError
 from nqe.graph import Fact
 from nqe.readers import Columns
+from nqe.readers.relation_column import is_relation_first, may_be_statements, suggest_names
 
 
 @pytest.mark.parametrize(
@@ -62,7 +65,8 @@ QUADRUPLES = {
     "a time": "Ann\tmet\tBob\t2014-01-09\nCid\tmet\tDan\t2014-01-16\nEve\tsaw\tAnn\t2014-02-01\n",
     "a time, sorted by subject": "A\tmet\tB\t2014\nA\tsaw\tC\t2015\nA\thit\tD\t2016\n",
     "a score": "Ann\tmet\tBob\t0.04\nCid\tmet\tDan\t0.9\nEve\tsaw\tAnn\t0.5\n",
-    "a number of the row": "<1>\tAnn\tmet\tBob\n<2>\tCid\tmet\tDan\n<3>\tAnn\tmet\tCid\n",
+    "a word": "Ann\tmet\tBob\tx\nCid\tmet\tDan\ty\nEve\tsaw\tAnn\tz\n",
+    "a longer line": "A\tmet\tB\tx\nC\tmet\tD\tx\nE\tmet\tF\tx\ty\tz\n",
     "one line": "Ann\tmet\tBob\there\n",
 }
 
@@ -74,6 +78,21 @@ def test_quadruples_are_not_taken_for_a_relation_and_its_entities(
     advice = r"columns in .* \(such as --columns subject,relation,object,column_4\), or .* nary if"
     with pytest.raises(InputError, match=f"facts:1: cannot tell which of the 4 cells .*{advice}"):
         read_content(content)
+
+
+def test_the_names_that_are_suggested_follow_the_column_that_varies_least(
+    read_content: ReadContent,
+) -> None:
+    content = "<1>\tAnn\tmet\tBob\n<2>\tCid\tmet\tDan\n<3>\tAnn\tmet\tCid\n"
+    with pytest.raises(InputError, match=r"\(such as --columns column_1,subject,relation,object\)"):
+        read_content(content)
+
+
+@given(st.lists(st.lists(st.sampled_from(["", "a", "b", "1"]), min_size=1), min_size=1))
+def test_whatever_the_rows_are_the_questions_have_answers(rows: list[list[str]]) -> None:
+    assert is_relation_first(rows) in (True, False, None)
+    assert may_be_statements(rows) in (True, False)
+    assert {"subject", "relation", "object"} <= set(suggest_names(rows))
 
 
 def test_the_options_that_are_named_for_quadruples_read_them(read_content: ReadContent) -> None:
