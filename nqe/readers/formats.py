@@ -9,10 +9,12 @@ from functools import partial
 
 from nqe.errors import InputError, NqeError
 from nqe.readers import nary_facts, parquet_table, statements, table
+from nqe.readers.cells import split_or_skip
 from nqe.readers.columns import Columns
 from nqe.readers.header import looks_like_header
 from nqe.readers.rdf_syntax import SYNTAXES, detect_ending, detect_syntax
 from nqe.readers.records import Records
+from nqe.readers.relation_column import has_one_even_width, is_relation_first, may_be_statements
 from nqe.readers.source import HEAD, Source
 from nqe.readers.unknown_format import (
     explain_unknown,
@@ -20,6 +22,7 @@ from nqe.readers.unknown_format import (
     find_json_lines,
     find_signature,
     refuse_header,
+    refuse_rows,
 )
 from nqe.readers.wikidata_policy import WikidataPolicy
 
@@ -30,7 +33,8 @@ FORMATS = ("statements", "nary", "table", WIKIDATA, *SYNTAXES)
 # How a dump of Wikidata begins: an object, or an array of objects, with keys that hold objects.
 _WIKIDATA_HEAD = re.compile(
     rb"""(\[\s*)?\{.*?(
-        "(labels|descriptions|aliases|lemmas|claims|sitelinks|entities)"\s*:\s*\{
+        "(labels|descriptions|aliases|lemmas|claims|sitelinks)"\s*:\s*\{
+        | "entities"\s*:\s*\{\s*"[A-Z][0-9]+"\s*:\s*\{\s*"(pageid|type|id|missing)"\s*:
         | "type"\s*:\s*"(item|property|lexeme|mediainfo)"\s*,\s*"id"\s*:\s*"[A-Z][0-9]+"
         | "id"\s*:\s*"[A-Z][0-9]+"\s*,\s*"type"\s*:\s*"(item|property|lexeme|mediainfo)"
     )""",
@@ -94,9 +98,10 @@ def choose_reader(
 def _read_table(source: Source, columns: Columns, *, typed: bool) -> Records:
     """The records of a table; what cannot be one is refused in words that name it."""
     if not parquet_table.is_parquet(source):
-        lines = source.head_lines()
-        graph = _find_graph(source, lines)
-        looks = find_signature(source) or graph or find_document(lines) or find_json_lines(lines)
+        looks = find_signature(source)
+        lines = [] if looks else source.head_lines()
+        looks = looks or _find_graph(source, lines)
+        looks = looks or find_document(lines) or find_json_lines(lines)
         if looks is not None:
             raise InputError(f"{source.name}:1: not a table; it looks like {looks}")
     return table.read(source, columns, typed=typed)
@@ -174,11 +179,9 @@ def _detect_rows(source: Source, lines: list[str], columns: Columns) -> str | No
     if columns.find_separator(lines[0]):
         return "table"
     if any(line.count("\t") > 1 for line in lines) and "\t" in lines[0]:
-        _ask_about_header(source, lines, "\t", "--format statements or --format nary")
-        return _detect_tab_separated(source, [line.split("\t") for line in lines])
+        return _detect_tab_separated(source, lines)
     if lines[0].count(",") >= 2:
-        _ask_about_header(source, lines, ",", "--format statements")
-        return "statements"
+        return _detect_comma_separated(source, lines)
     return None
 
 
@@ -204,21 +207,41 @@ def _list_first_lines(source: Source) -> list[str]:
 def _ask_about_header(source: Source, lines: Sequence[str], separator: str, otherwise: str) -> None:
     """Refuse a first line that looks like a header, which would be read as a fact."""
     if looks_like_header(lines, separator):
-        raise refuse_header(source, lines[0], separator, otherwise)
+        raise refuse_header(source, lines, separator, otherwise)
 
 
-def _detect_tab_separated(source: Source, rows: list[list[str]]) -> str:
-    """Whether the relation is first (nary) or second (statements): it varies less than entities.
-
-    Statements have an odd number of parts, so if no line has, the relation is first.
-    """
-    even = sum(len(row) % 2 == 0 for row in rows)
-    if even == len(rows):
-        return "nary"
-    first, second = (len({row[place] for row in rows if len(row) > 1}) for place in (0, 1))
-    if first == second:
+def _detect_tab_separated(source: Source, lines: Sequence[str]) -> str:
+    """Whether the relation is first (nary) or second (statements)."""
+    rows = [line.split("\t") for line in lines]
+    may_be_odd = any(len(row) % 2 for row in rows)
+    formats = "--format statements or --format nary" if may_be_odd else "--format nary"
+    _ask_about_header(source, lines, "\t", formats)
+    is_first = is_relation_first(rows)
+    if is_first is None and not may_be_odd:
+        raise refuse_rows(source, rows, "--format nary if the first cell is the relation")
+    if is_first is None:
         raise InputError(
             f"{source.name}:1: cannot tell whether the relation is first or second; "
             "give --format nary (first) or --format statements (second)"
         )
-    return "nary" if first < second else "statements"
+    if not is_first:
+        _ask_about_columns(source, rows)
+    return "nary" if is_first else "statements"
+
+
+def _detect_comma_separated(source: Source, lines: Sequence[str]) -> str | None:
+    """Statements, unless no line can be one."""
+    rows = [row for row in (split_or_skip(line, ",") for line in lines) if row]
+    if has_one_even_width(rows):
+        return None
+    _ask_about_header(source, lines, ",", "--format statements")
+    _ask_about_columns(source, rows)
+    return "statements"
+
+
+def _ask_about_columns(source: Source, rows: Sequence[Sequence[str]]) -> None:
+    """Refuse rows that do not vary as statements do."""
+    if not may_be_statements(rows):
+        raise refuse_rows(
+            source, rows, "--format statements if the second cell, the fourth, … are relations"
+        )

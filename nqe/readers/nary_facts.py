@@ -9,7 +9,8 @@ Which triple of a fact is the main one depends on how it is written:
   relations R have both roles, the first by name;
 - any other JSON: roles are sorted by name, the first value of the first role is the subject, the
   next value is the object, and the relation is named `role1/role2` after their roles. If only some
-  of `subject`, `relation` and `object` are among them, the line is bad.
+  of `subject`, `relation` and `object` are among them, or other names of a triple's parts, such as
+  `source`, `type` and `target`, the line is bad.
 All other roles are attributes, and a list of values gives one qualifier per value. The key `N`,
 which some data sets use for the arity, is ignored.
 """
@@ -30,6 +31,16 @@ from nqe.text_format import MAIN_COLUMNS
 HEAD_MARK, TAIL_MARK = "_h", "_t"
 # The roles that name the parts of a main triple, and the part that each names.
 MAIN_ROLES = {part: part for part in MAIN_COLUMNS} | {"predicate": "relation"}
+# Other names that tools give to the parts of a triple: of subject and object, and of the relation.
+OTHER_ENDS = (
+    ("subject", "object"),
+    ("head", "tail"),
+    ("source", "target"),
+    ("from", "to"),
+    ("s", "o"),
+    ("h", "t"),
+)
+OTHER_RELATIONS = (*MAIN_ROLES, "rel", "relationship", "property", "type", "label", "p", "r")
 ARITY_KEY = "N"
 
 
@@ -158,13 +169,28 @@ def _pop_first(pairs: list[Qualifier], wanted: str) -> str:
 
 def _fact_of_sorted_roles(pairs: list[Qualifier]) -> Fact:
     """The fact of roles that mark no main triple."""
-    _refuse_part_of_triple({role for role, _ in pairs})
+    roles = {role for role, _ in pairs}
+    _refuse_other_names(roles)
+    _refuse_part_of_triple(roles)
     if len(pairs) < 2:
         raise InputError(
             f"{len(pairs)} value(s), but a fact has 2 or more; add roles or drop the line"
         )
     (first, subject), (second, object_), *rest = sorted(pairs, key=lambda pair: pair[0])
     return Fact(subject, f"{first}/{second}", object_, tuple(rest))
+
+
+def _refuse_other_names(roles: set[str]) -> None:
+    """Refuse roles that name all parts of a triple in words other than the usual ones."""
+    written = {role.casefold(): role for role in roles}
+    relation = next((name for name in OTHER_RELATIONS if name in written), None)
+    ends = next((both for both in OTHER_ENDS if written.keys() >= set(both)), None)
+    if relation is not None and ends is not None:
+        named = [written[name] for name in (ends[0], relation, ends[1])]
+        raise InputError(
+            f"the roles {', '.join(named)} name the parts of a triple; rename them to "
+            f"{', '.join(MAIN_COLUMNS)}, or to other words if they mean something else"
+        )
 
 
 def _refuse_part_of_triple(roles: set[str]) -> None:

@@ -103,6 +103,8 @@ _COMPRESSIONS: dict[re.Pattern[bytes], Callable[[Stream], Stream]] = {
 }
 _MAGIC_SIZE = 10
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+# Other encodings by the bytes that their texts begin with, the longer ones first.
+_OTHER_ENCODINGS = {b"\xff\xfe\0\0": "UTF-32", b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
 _NUL = "a NUL byte, which no text has; if the file is UTF-16, save it as UTF-8, or remove the byte"
 
 
@@ -200,6 +202,10 @@ class Source:
         while b"\n" not in parts[-1] and size <= LONGEST_LINE and (more := self._read(HEAD)):
             parts.append(more)
             size += len(more)
+        for mark, encoding in _OTHER_ENCODINGS.items():
+            if parts[0].startswith(mark):
+                problem = f"not UTF-8 text ({encoding}, by its first bytes)"
+                raise InputError(f"{self.name}:1: {problem}; save the file as UTF-8")
         return b"".join(parts).removeprefix(_BYTE_ORDER_MARK)
 
     def head_lines(self) -> list[str]:

@@ -8,11 +8,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from nqe.errors import InputError
-from nqe.readers.header import looks_like_header, suggest_options
-from nqe.readers.source import Source
+from nqe.readers.cells import split_or_skip
+from nqe.readers.header import COMPARED, looks_like_header, suggest_options
+from nqe.readers.relation_column import suggest_names
+from nqe.readers.source import HEAD, Source
 from nqe.readers.table import guess_separator
 from nqe.text_format import SEPARATOR_NAMES, split_cells
 
+SAVE_RESULTS = "save them as CSV, or import them with `nqe import sparql:URL --query FILE`"
 # Patterns of the first bytes of files, with what such a file is and what to do with it.
 SIGNATURES: dict[re.Pattern[bytes], str] = {
     re.compile(rb"PK\x03\x04"): "a ZIP archive or an Excel or OpenDocument file; unpack it, or "
@@ -37,6 +40,21 @@ SIGNATURES: dict[re.Pattern[bytes], str] = {
         rb"|drop\s+(table|database)\s|insert\s+into\s+\S+\s*(\(|values)|begin transaction;)",
         re.IGNORECASE,
     ): "a dump of an SQL database; export a table as CSV",
+    re.compile(rb"sep=[^\r\n]\r?\n", re.IGNORECASE): "CSV of Excel with a line that names the "
+    "separator; delete this line",
+    # Keys, as quotes inside a text have a backslash before them.
+    re.compile(
+        rb"\s*[\[{].*?(?<!\\)\"@(context|graph|id)\"\s*:", re.DOTALL
+    ): "JSON-LD; convert it to N-Triples, as `riot --output=ntriples` does",
+    re.compile(
+        rb"\s*[\[{].*?:\s*\{\s*\"type\"\s*:\s*\"(uri|bnode|(typed-)?literal)\"\s*,", re.DOTALL
+    ): f"the results of a SPARQL query as JSON; {SAVE_RESULTS}",
+    re.compile(
+        rb"\s*\{\s*\"head\"\s*:\s*\{.*?\"(results|boolean)\"\s*:", re.DOTALL
+    ): f"the results of a SPARQL query as JSON; {SAVE_RESULTS}",
+    re.compile(
+        rb"\?[^\t\r\n]+(\t\?[^\t\r\n]+)*\r?\n[\t<\"_0-9+-]"
+    ): f"the results of a SPARQL query as TSV; {SAVE_RESULTS}",
 }
 XML = re.compile(r"<\?xml\s|<!doctype\s|<[a-z][\w:.-]*\s+[\w:.-]+\s*=", re.IGNORECASE)
 XML_DOCUMENT = "an XML document; convert it to CSV, or to one JSON object per line"
@@ -44,12 +62,35 @@ ARRAY = "a JSON array; write one object per line, as `jq -c '.[]'` does"
 DOCUMENT = "one JSON document; write one object per line, as `jq -c '.KEY[]'` does for a list in it"
 
 
-def refuse_header(source: Source, line: str, separator: str, otherwise: str) -> InputError:
+def refuse_header(
+    source: Source, lines: Sequence[str], separator: str, otherwise: str
+) -> InputError:
     """The error that asks whether the first line is a header."""
-    names = split_cells(line, separator)
+    names = split_cells(lines[0], separator)
     return InputError(
-        f"{source.name}:1: the first line ({_show(names)}) looks like the header of a table; name "
-        f"its columns ({suggest_options(names)}), or give {otherwise} if it is a fact"
+        f"{source.name}:1: the first line ({_show(names)}) looks like the header of a table; "
+        f"{_advise_names(lines, separator)}, or give {otherwise} if it is a fact"
+    )
+
+
+def _advise_names(lines: Sequence[str], separator: str) -> str:
+    """What to do with the names of columns in the first line."""
+    names, *rows = (split_or_skip(line, separator) for line in lines[: COMPARED + 1])
+    twice = [name for name in names if name and names.count(name) > 1]
+    if twice:
+        return f"write another name for one of the columns '{twice[0]:.60}', and name its columns"
+    options = suggest_options(names, rows)
+    has_choice = len(names) > 2 and "--relation-name" in options
+    choice = "; --relation COLUMN in place of a name if a column holds relations"
+    return f"name its columns ({options}{choice if has_choice else ''})"
+
+
+def refuse_rows(source: Source, rows: Sequence[Sequence[str]], otherwise: str) -> InputError:
+    """The error that asks what the columns of rows without a header are."""
+    return InputError(
+        f"{source.name}:1: cannot tell which of the {len(rows[0])} cells ({_show(rows[0])}) is the "
+        "relation; name the columns in their order (such as --columns "
+        f"{','.join(suggest_names(rows))}), or give {otherwise}"
     )
 
 
@@ -67,7 +108,7 @@ def explain_unknown(source: Source, lines: Sequence[str], formats: Sequence[str]
 
 def find_signature(source: Source) -> str | None:
     """What a file is that begins with the bytes of a kind that is not read, and what to do."""
-    found = (text for pattern, text in SIGNATURES.items() if pattern.match(source.head))
+    found = (text for pattern, text in SIGNATURES.items() if pattern.match(source.head[:HEAD]))
     return next(found, None)
 
 
@@ -128,11 +169,14 @@ def _describe_table(lines: Sequence[str]) -> str | None:
     signs = f"{SEPARATOR_NAMES[separator]}s between them"
     what = f"a table of {len(cells)} columns with {signs} and the first line {_show(cells)}"
     if looks_like_header(lines, separator):
-        return f"{what}; name its columns ({suggest_options(cells)})"
+        return f"{what}; {_advise_names(lines, separator)}"
     if len(cells) == 2:
         advice = "give their relation with --relation-name NAME"
     else:
-        advice = "name the columns with --subject, --relation and --object"
+        advice = (
+            "name the columns with --subject, --relation (or --relation-name NAME if none holds "
+            "relations) and --object"
+        )
     return f"{what}; {advice}, and --no-header if the first line is a row"
 
 

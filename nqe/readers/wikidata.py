@@ -149,6 +149,6 @@ def _check_entity(entity: Entity) -> str:
     if entity.id is None or entity.type is None or not _ENTITY_ID.fullmatch(entity.id):
         raise InputError(
             "no entity of Wikidata: it needs an id such as Q42 and a type such as item; check "
-            "that the file is a dump in JSON"
+            "that the file is a dump in JSON, or give --format nary if it is JSON of another kind"
         )
     return entity.id

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import pytest
 from helpers import ReadContent
+from hypothesis import given
+from hypothesis import strategies as st
 
 from nqe.errors import InputError
 from nqe.graph import Fact
 from nqe.readers import Columns
+from nqe.readers.relation_column import is_relation_first, may_be_statements, suggest_names
 
 
 @pytest.mark.parametrize(
@@ -24,7 +27,6 @@ from nqe.readers import Columns
         ('  {"P1_h": "a", "P1_t": "b"}\n', Fact("a", "P1", "b")),
         ("Subject,Relation,Object\na,r,b\n", Fact("a", "r", "b")),
         ("subject\trelation\tobject\na\tr\tb\n", Fact("a", "r", "b")),
-        ("rel\ta\tb\tc\n", Fact("a", "rel", "b", (("rel_0", "c"),))),
     ],
 )
 def test_one_line_is_enough_to_detect_the_format(
@@ -57,6 +59,82 @@ def test_tab_separated_columns_that_could_be_either_ask_for_the_format(
         read_content(content)
     assert set(read_content(content, format="statements").graph) == {Fact("a", "r", "b")}
     assert set(read_content(content, format="nary").graph) == {Fact("r", "a", "b")}
+
+
+QUADRUPLES = {
+    "a time": "Ann\tmet\tBob\t2014-01-09\nCid\tmet\tDan\t2014-01-16\nEve\tsaw\tAnn\t2014-02-01\n",
+    "a time, sorted by subject": "A\tmet\tB\t2014\nA\tsaw\tC\t2015\nA\thit\tD\t2016\n",
+    "a score": "Ann\tmet\tBob\t0.04\nCid\tmet\tDan\t0.9\nEve\tsaw\tAnn\t0.5\n",
+    "a word": "Ann\tmet\tBob\tx\nCid\tmet\tDan\ty\nEve\tsaw\tAnn\tz\n",
+    "a longer line": "A\tmet\tB\tx\nC\tmet\tD\tx\nE\tmet\tF\tx\ty\tz\n",
+    "one line": "Ann\tmet\tBob\there\n",
+}
+
+
+@pytest.mark.parametrize("content", QUADRUPLES.values(), ids=QUADRUPLES)
+def test_quadruples_are_not_taken_for_a_relation_and_its_entities(
+    read_content: ReadContent, content: str
+) -> None:
+    advice = r"columns in .* \(such as --columns subject,relation,object,column_4\), or .* nary if"
+    with pytest.raises(InputError, match=f"facts:1: cannot tell which of the 4 cells .*{advice}"):
+        read_content(content)
+
+
+def test_the_names_that_are_suggested_follow_the_column_that_varies_least(
+    read_content: ReadContent,
+) -> None:
+    content = "<1>\tAnn\tmet\tBob\n<2>\tCid\tmet\tDan\n<3>\tAnn\tmet\tCid\n"
+    with pytest.raises(InputError, match=r"\(such as --columns column_1,subject,relation,object\)"):
+        read_content(content)
+
+
+@given(st.lists(st.lists(st.sampled_from(["", "a", "b", "1"]), min_size=1), min_size=1))
+def test_whatever_the_rows_are_the_questions_have_answers(rows: list[list[str]]) -> None:
+    assert is_relation_first(rows) in (True, False, None)
+    assert may_be_statements(rows) in (True, False)
+    assert {"subject", "relation", "object"} <= set(suggest_names(rows))
+
+
+def test_the_options_that_are_named_for_quadruples_read_them(read_content: ReadContent) -> None:
+    content = QUADRUPLES["one line"]
+    columns = Columns(names=("subject", "relation", "object", "column_4"))
+    asserted = set(read_content(content, columns=columns).graph)
+    assert asserted == {Fact("Ann", "met", "Bob", (("column_4", "here"),))}
+    nary = set(read_content(content, format="nary").graph)
+    assert nary == {Fact("met", "Ann", "Bob", (("Ann_0", "here"),))}
+
+
+def test_a_first_column_that_varies_much_less_is_the_relation_of_equally_long_lines(
+    read_content: ReadContent,
+) -> None:
+    dataset = read_content("won\ta\tb\tc\nwon\td\te\tf\n")
+    assert set(dataset.vocabulary.relations.ids) == {"won", "won_0"}
+
+
+@pytest.mark.parametrize("separator", ["\t", ","])
+@pytest.mark.parametrize(
+    "content",
+    [
+        "/a/1 /r/Not hot cold {x}\n/a/2 /r/IsA cat pet {x}\n/a/3 /r/IsA dog pet {x}\n",
+        "A met B 2014 2015\nC met D 2016 2017\nE met F 2016 2018\n",
+        "".join(f"A{n} met B{n} C{n} D{n}\n" for n in range(8)),
+        "".join(f"A{n} B{n} bleeding\n" for n in range(8)),
+    ],
+)
+def test_rows_that_do_not_vary_as_statements_do_are_asked_about(
+    read_content: ReadContent, content: str, separator: str
+) -> None:
+    with pytest.raises(
+        InputError, match=r"facts:1: cannot tell which .*format statements if|first or second"
+    ):
+        read_content(content.replace(" ", separator))
+
+
+def test_rows_of_an_even_number_of_cells_with_commas_are_a_table(read_content: ReadContent) -> None:
+    advice = r"--subject, --relation \(or --relation-name NAME .* and --no-header if"
+    for content in ("staff,unit,chief,place\na,b,c,d\ne,b,c,d\n", ",one,two,three\n0,a,b,c\n"):
+        with pytest.raises(InputError, match=f"looks like a table of 4 columns .*{advice}"):
+            read_content(content)
 
 
 @pytest.mark.parametrize("content", ["a b c\n", "a\n", "s p o .\n"])

@@ -112,6 +112,29 @@ def test_a_wrong_line_of_columns_is_reported(
 
 
 @pytest.mark.parametrize(
+    "names",
+    ["s p o", "h r t", "source type target", "from label to", "head relation tail", "S P O"],
+)
+def test_other_names_of_the_parts_of_a_triple_are_to_be_renamed(
+    read_content: ReadContent, names: str
+) -> None:
+    values = ("Ann", "knows", "Bob")
+    roles = dict(zip(names.split(), values, strict=True)) | {"since": "1999"}
+    parts = ", ".join(names.split())
+    with pytest.raises(InputError, match=f"facts:1: the roles {parts} .* to subject, relation, ob"):
+        read_json(read_content, roles)
+    renamed = dict(zip(("subject", "relation", "object"), values, strict=True))
+    assert read_json(read_content, renamed) == Fact(*values)
+    other = {f"the {name}": value for name, value in roles.items()}
+    assert len(read_json(read_content, other).qualifiers) == 2
+
+
+def test_two_ends_without_a_relation_are_roles(read_content: ReadContent) -> None:
+    roles = {"source": "Ann", "target": "Bob"}
+    assert read_json(read_content, roles) == Fact("Ann", "source/target", "Bob")
+
+
+@pytest.mark.parametrize(
     ("line", "message"),
     [
         ('{"a": 1, "b"', r"facts:2: not JSON \(.*\); write one object per line"),

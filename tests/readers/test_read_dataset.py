@@ -88,8 +88,13 @@ def test_a_folder_without_splits_is_reported(tmp_path: Path) -> None:
         read(folder)
 
 
+# The same facts in two formats.
+NARY = "rel\ta\tb\tc\nrel\td\te\n"
+STATEMENTS = "a,rel,b,rel_0,c\nd,rel,e\n"
+
+
 def test_a_split_in_several_formats_asks_which_to_read(tmp_path: Path) -> None:
-    folder = fill(tmp_path / "data", train__txt="rel\ta\tb\tc\n", train__csv="a,rel,b,rel_0,c\n")
+    folder = fill(tmp_path / "data", train__txt=NARY, train__csv=STATEMENTS)
     message = (
         r"several train files .*: train.csv \(statements\), train.txt \(nary\); choose with --fo"
     )
@@ -99,7 +104,7 @@ def test_a_split_in_several_formats_asks_which_to_read(tmp_path: Path) -> None:
 
 
 def test_a_format_that_no_file_of_a_split_has_is_reported(tmp_path: Path) -> None:
-    folder = fill(tmp_path / "data", train__txt="rel\ta\tb\tc\n", train__csv="a,rel,b,rel_0,c\n")
+    folder = fill(tmp_path / "data", train__txt=NARY, train__csv=STATEMENTS)
     with pytest.raises(InputError, match="no table file among train files"):
         read(folder, format="table")
     with pytest.raises(InputError, match="unknown format 'nray'"):
@@ -143,7 +148,7 @@ def test_bad_lines_are_skipped_counted_and_kept(read_content: ReadContent) -> No
 
 def test_only_bad_lines_are_an_error_even_when_they_are_skipped(read_content: ReadContent) -> None:
     with pytest.raises(InputError, match="facts: only bad lines; run without --skip-bad"):
-        read_content("a,r,b,q\nc,r,d,q\n", bad=BadLines(skip=True))
+        read_content("a,r,b,q\nc,r\n", bad=BadLines(skip=True))
 
 
 def test_very_many_bad_lines_are_counted_but_not_all_kept(read_content: ReadContent) -> None:

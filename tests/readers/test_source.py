@@ -122,11 +122,22 @@ def test_the_line_of_an_error_far_into_a_file_is_right(read_content: ReadContent
         read_content(MANY + b"a,r,b,q\n")
 
 
-@pytest.mark.parametrize("encoding", ["latin-1", "utf-16", "cp1252"])
+@pytest.mark.parametrize("encoding", ["latin-1", "cp1252"])
 def test_a_file_in_another_encoding_is_reported(read_content: ReadContent, encoding: str) -> None:
     message = r"facts:1: not UTF-8 text \(byte 0x..\); save the file as UTF-8"
     with pytest.raises(InputError, match=message):
         read_content("Zürich,r,b\n".encode(encoding))
+
+
+@pytest.mark.parametrize("format", [None, "statements", "table"])
+@pytest.mark.parametrize("mark", [b"\xff\xfe", b"\xfe\xff"])
+def test_a_file_in_utf_16_is_named_by_its_first_bytes(
+    read_content: ReadContent, mark: bytes, format: str | None
+) -> None:
+    encoding = "utf-16-le" if mark == b"\xff\xfe" else "utf-16-be"
+    message = r"facts:1: not UTF-8 text \(UTF-16, by its first bytes\); save the file as UTF-8"
+    with pytest.raises(InputError, match=message):
+        read_content(mark + "a,r,b\n".encode(encoding), format=format)
 
 
 def test_a_line_in_another_encoding_is_reported_and_can_be_skipped(

@@ -12,6 +12,7 @@ import pytest
 from helpers import ReadContent
 
 from nqe.errors import InputError
+from nqe.readers import Columns
 
 
 def make_zip() -> bytes:
@@ -34,6 +35,12 @@ def make_database() -> bytes:
         return connection.serialize()
 
 
+JSON_LD = "JSON-LD; convert it to N-Triples"
+BINDINGS = (
+    '{"a": {"type": "uri", "value": "http://e.org/x"}, "b": {"value": "x", "type": "literal"}}'
+)
+RESULTS = "the results of a SPARQL query as .* save them as CSV, or .* sparql:URL --query FILE"
+
 CASES: dict[str, tuple[str | bytes, str]] = {
     "an array": (
         '[{"a": 1, "b": 2, "c": 3},\n{"a": 1}]',
@@ -51,13 +58,31 @@ CASES: dict[str, tuple[str | bytes, str]] = {
     "tar": (make_tar(), "a tar archive; unpack it"),
     "SQLite": (make_database(), "an SQLite database; export a table as CSV"),
     "a pickle": (pickle.dumps([1]), "a Python pickle; save it as CSV or Parquet"),
+    "Excel's separator": (
+        "sep=;\r\nsubject;relation;object\r\n",
+        "CSV of Excel .* delete this line",
+    ),
+    "JSON-LD": ('{\n "@context": "https://e.org",\n "name": "x"}', JSON_LD),
+    "JSON-LD on one line": ('{"@context": "https://e.org", "name": "x"}\n', JSON_LD),
+    "JSON-LD with Wikidata's keys": ('{"@context": {"labels": {"@id": "e:l"}}}', JSON_LD),
+    "JSON-LD as an array": ('[{"name": "x", "@id": "http://e.org/x"}]', JSON_LD),
+    "results of SPARQL": (f'{{"head": {{}}, "results": {{"bindings": [{BINDINGS}]}}}}', RESULTS),
+    "no results of SPARQL": ('{"head":{"vars":["a"]},"results":{"bindings":[]}}', RESULTS),
+    "bindings of SPARQL": (BINDINGS, RESULTS),
+    "an array of bindings": (f"[\n{BINDINGS}]", RESULTS),
+    "TSV of SPARQL": ('?a\t?b\t?c\t?d\n<http://e/a>\t"x"@en\t<http://e/b>\t1\n', RESULTS),
+    "TSV of SPARQL in three columns": ("?s\t?p\t?o\n<e:a>\t<e:b>\t<e:c>\n", RESULTS),
+    "other entities": ('{"entities": {"Q1": {"name": "x"}}}', "one JSON document"),
     "two columns": ("a,b\nc,d\n", "a table of 2 columns with commas .* --relation-name NAME"),
     "two columns by tabs": ("a\tb\nc\td\n", "a table of 2 columns with tabs"),
     "a header of two columns": (
         "source,target\na,b\n",
         r"name its columns \(--subject source --object target --relation-name NAME\)",
     ),
-    "semicolons": ("a;r;b\n", "a table of 3 columns with semicolons .* --subject, --relation and"),
+    "semicolons": (
+        "a;r;b\n",
+        "a table of 3 columns with semicolons .* --subject, --relation .*and",
+    ),
 }
 
 
@@ -67,6 +92,18 @@ def test_a_file_of_no_format_is_told_what_it_looks_like(
 ) -> None:
     with pytest.raises(InputError, match=f"facts:1: looks like .*{message}"):
         read_content(content)
+
+
+@pytest.mark.parametrize("name", ["TSV of SPARQL", "Excel's separator", "JSON-LD"])
+def test_it_is_told_too_if_columns_are_named(read_content: ReadContent, name: str) -> None:
+    content, message = CASES[name]
+    with pytest.raises(InputError, match=f"facts:1: .*looks like .*{message}"):
+        read_content(content, columns=Columns("?a", "?b", "?c"))
+
+
+def test_a_text_that_names_a_key_of_json_ld_is_a_value(read_content: ReadContent) -> None:
+    content = r'{"a": "the key \"@id\": a name", "b": "x"}'
+    assert [fact.relation for fact in read_content(content).graph] == ["a/b"]
 
 
 @pytest.mark.parametrize("content", ["[a],r,b\n", "[1,r,b\n", "Begin Again,cast,x\n", "<a,r,b>\n"])
