@@ -117,7 +117,7 @@ def test_no_acknowledged_fact_is_lost_when_the_server_is_killed(tmp_path: Path) 
     (tmp_path / "token").write_text("secret\n", encoding="utf-8")
     arguments = ("graph", "--writable", "added.jsonl", "--token-file", "token")
     acknowledged: list[str] = []
-    for kill in range(5):
+    for kill in range(20):
         with serving(*arguments, cwd=tmp_path) as (process, client):
             client.headers["Authorization"] = "Bearer secret"
             gone = threading.Event()
@@ -140,10 +140,14 @@ def test_no_acknowledged_fact_is_lost_when_the_server_is_killed(tmp_path: Path) 
             process.wait(10)
             gone.set()
             writer.join(20)
-    assert len(acknowledged) > 5
+    assert len(acknowledged) > 20
     with serving(*arguments, cwd=tmp_path) as (_, client):
         client.headers["Authorization"] = "Bearer secret"
-        assert set(acknowledged) <= neighbours(client)
+        kept = client.get("/v1/facts").json()["facts"]
+        assert set(acknowledged) <= {fact["subject"]["id"] for fact in kept}
+        query = {"query": f"?x: borders({acknowledged[-1]}, ?x)", "mode": "exact"}
+        answers = client.post("/v1/answer", json=query).json()["answers"]
+        assert [one["id"] for one in answers] == ["fr"]
     done = nqe("compact", "graph", "added.jsonl", cwd=tmp_path)
     assert done.code == 0, done.err
     folded = Dataset.load(tmp_path / "graph")
