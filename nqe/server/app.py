@@ -464,7 +464,8 @@ def _add_names(app: FastAPI, state: State) -> None:
     )
     async def graph() -> Response:
         """Counts, what is most connected, the model's card, and questions to begin with."""
-        return JSONResponse(state.service.overview)
+        service = state.service
+        return JSONResponse(await run_in_threadpool(lambda: service.overview))
 
 
 def _add_facts(app: FastAPI, state: State) -> None:
