@@ -430,9 +430,19 @@ def _add_names(app: FastAPI, state: State) -> None:
         response_model=wire.FoundEntity,
         responses=WRONG | MISSING,
     )
-    async def show(id: Annotated[str, Path(description="The id of an entity.")]) -> Response:
-        """An entity's names, and its facts by the slot that it is in."""
-        return JSONResponse(await run_in_threadpool(state.service.show_entity, id))
+    async def show(
+        request: Request,
+        id: Annotated[str, Path(description="The id of an entity.")],
+        predicted: Annotated[
+            int, Query(ge=0, le=100, description="Also show so many likely statements.")
+        ] = 0,
+    ) -> Response:
+        """An entity's names, its facts by the slot that it is in, and predicted ones if asked."""
+        if not predicted:
+            return JSONResponse(await run_in_threadpool(state.service.show_entity, id, 0))
+        client = _client_of(request)
+        found = await state.call(lambda: state.service.show_entity(id, predicted), client)
+        return JSONResponse(found)
 
     @app.get(
         "/v1/relations",
@@ -454,7 +464,8 @@ def _add_names(app: FastAPI, state: State) -> None:
     )
     async def graph() -> Response:
         """Counts, what is most connected, the model's card, and questions to begin with."""
-        return JSONResponse(state.service.overview)
+        service = state.service
+        return JSONResponse(await run_in_threadpool(lambda: service.overview))
 
 
 def _add_facts(app: FastAPI, state: State) -> None:

@@ -103,8 +103,9 @@ def _search(text: str, kind: str = "entity", limit: int = 20) -> _Call[wire.Foun
     return _Call("GET", "/v1/entities", wire.FoundNames, given)
 
 
-def _entity(id: str) -> _Call[wire.FoundEntity]:
-    return _Call("GET", f"/v1/entities/{quote(id, safe='')}", wire.FoundEntity, {})
+def _entity(id: str, predicted: int = 0) -> _Call[wire.FoundEntity]:
+    address = f"/v1/entities/{quote(id, safe='')}"
+    return _Call("GET", address, wire.FoundEntity, {"predicted": predicted})
 
 
 def _relations(limit: int = 100) -> _Call[wire.FoundRelations]:
@@ -157,9 +158,9 @@ class Client:
         """Search for entities or relations by name."""
         return self._send(_search(text, kind, limit))
 
-    def entity(self, id: str) -> wire.FoundEntity:
-        """Show an entity and its facts."""
-        return self._send(_entity(id))
+    def entity(self, id: str, predicted: int = 0) -> wire.FoundEntity:
+        """Show an entity and its facts, and so many likely statements."""
+        return self._send(_entity(id, predicted))
 
     def relations(self, limit: int = 100) -> wire.FoundRelations:
         """List the relations, those of most facts first."""
@@ -233,9 +234,9 @@ class AsyncClient:
         """Search for entities or relations by name."""
         return await self._send(_search(text, kind, limit))
 
-    async def entity(self, id: str) -> wire.FoundEntity:
-        """Show an entity and its facts."""
-        return await self._send(_entity(id))
+    async def entity(self, id: str, predicted: int = 0) -> wire.FoundEntity:
+        """Show an entity and its facts, and so many likely statements."""
+        return await self._send(_entity(id, predicted))
 
     async def relations(self, limit: int = 100) -> wire.FoundRelations:
         """List the relations, those of most facts first."""

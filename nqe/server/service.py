@@ -189,15 +189,23 @@ class Service:
         hits = names.search(text, min(limit, self.settings.rows))
         return {"names": [{**one(hit.number), "how": hit.how} for hit in hits]}
 
-    def show_entity(self, id: str) -> Json:
-        """An entity with its facts."""
+    def show_entity(self, id: str, predicted: int) -> Json:
+        """An entity with its facts, and with so many likely ones that no fact states."""
         number = self.graph.vocabulary.entities.number(id)
         if number is None:
             raise NotFound(f"no entity has the id '{id}'; search for its label")
         found = collect_entity_facts(self.graph, number)
         answer = self.answerer.make_answer(number, 1.0, known=True)
         facts = self.replies.facts_of(found, self.settings.rows)
-        return {**self.replies.entity(number), "seen": answer.seen, **facts}
+        likely: Json = {"suggestions": []}
+        if predicted:
+            likely = self.suggest(wire.AskedSuggestions(entity=id, relation=None, top=predicted))
+        return {
+            **self.replies.entity(number),
+            "seen": answer.seen,
+            **facts,
+            "predicted": likely["suggestions"],
+        }
 
     def list_relations(self, limit: int) -> Json:
         """The relations, those of most facts first."""

@@ -418,6 +418,9 @@ class FoundEntity(Named):
     as_subject: tuple[FoundFact, ...]
     as_object: tuple[FoundFact, ...]
     as_value: tuple[FoundFact, ...]
+    predicted: tuple[FoundSuggestion, ...] = Field(
+        description="Likely statements that no fact states, if they were asked for."
+    )
 
 
 class FoundRelation(Named):

@@ -218,6 +218,7 @@ ROUTES: list[tuple[str, str, dict[str, Any] | None, Any]] = [
     ("GET", "/v1/entities?search=fra", None, wire.FoundNames),
     ("GET", "/v1/entities?search=bor&kind=relation", None, wire.FoundNames),
     ("GET", "/v1/entities/fr", None, wire.FoundEntity),
+    ("GET", "/v1/entities/fr?predicted=3", None, wire.FoundEntity),
     ("GET", "/v1/relations", None, wire.FoundRelations),
     ("GET", "/v1/graph", None, wire.FoundGraph),
     ("GET", "/healthz", None, wire.Health),
@@ -247,6 +248,18 @@ def test_every_route_is_documented_with_its_reply_and_its_problems(client: httpx
             if path.startswith("/v1/"):
                 told = method["responses"]["422"]["content"]
                 assert list(told) == ["application/problem+json"], path
+
+
+def test_an_entity_comes_with_likely_statements_if_they_are_asked_for(
+    client: httpx.Client, facts_alone: httpx.Client
+) -> None:
+    plain = client.get("/v1/entities/fr").json()
+    assert plain["label"] == "France"
+    assert plain["as_subject"]
+    assert plain["predicted"] == []
+    suggested = client.post("/v1/suggest", json={"entity": "fr", "top": 3}).json()["suggestions"]
+    assert client.get("/v1/entities/fr?predicted=3").json()["predicted"] == suggested != []
+    assert refused(facts_alone.get("/v1/entities/fr?predicted=3")).status == 400
 
 
 def test_completion_knows_what_fits_at_the_cursor(client: httpx.Client) -> None:
