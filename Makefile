@@ -35,7 +35,7 @@ docs: .venv-dev/ready  ## build the documentation as a site in build/site
 
 .venv/ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
-	.venv/bin/python $(PIP) --editable .
+	.venv/bin/python $(PIP) --editable '.[serve]'
 	touch $@
 
 .venv-dev/ready: pyproject.toml constraints.txt
