@@ -13,8 +13,9 @@ import uvicorn
 import nqe
 from nqe.demo import NAME
 from nqe.readers import read
-from nqe.server.app import State, create_app
+from nqe.server.app import create_app
 from nqe.server.service import Service
+from nqe.server.state import State
 from nqe.settings import ServingSettings
 
 

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from nqe.server.app import State, create_app
+from nqe.server.app import create_app
 from nqe.server.service import Service
+from nqe.server.state import State
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "api.md"
 HEAD = """# The API

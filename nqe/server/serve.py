@@ -21,9 +21,10 @@ from nqe.demo import NAME
 from nqe.errors import NqeError
 from nqe.run_folders import is_run
 from nqe.server import wire
-from nqe.server.app import State, create_app
+from nqe.server.app import create_app
 from nqe.server.demo_model import train_demo
 from nqe.server.service import Service
+from nqe.server.state import State
 from nqe.settings import ServingSettings
 
 TOKEN, PLAN = "NQE_TOKEN", "NQE_SERVING"

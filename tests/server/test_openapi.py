@@ -18,8 +18,9 @@ from schemathesis.specs.openapi.checks import (
 from served import serve_answerer
 
 from nqe.answering import Answerer
-from nqe.server.app import State, create_app
+from nqe.server.app import create_app
 from nqe.server.service import Service
+from nqe.server.state import State
 
 pytestmark = pytest.mark.xdist_group("openapi")
 
