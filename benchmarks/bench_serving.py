@@ -129,7 +129,7 @@ class Connection:
 async def ask(
     address: str, queries: Sequence[str], mode: str, clients: int, seconds: float, most: int
 ) -> Load:
-    """Let clients ask until the time is over, or so many questions are asked."""
+    """Let clients ask until the time is over, or `most` questions are asked."""
     load, asked = Load(), iter(range(most))
     order = np.random.default_rng(0).permutation(len(queries))
     bodies = [json.dumps({"query": query, "mode": mode, "top": 10}).encode() for query in queries]

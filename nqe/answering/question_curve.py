@@ -62,7 +62,7 @@ class QuestionCurve:
                 raise ValueError("a coefficient is not a finite number")
 
     def move(self, times: float) -> QuestionCurve:
-        """The curve for when so many times as many facts are missing as when it was fitted."""
+        """The curve for when `times` as many facts are missing as when it was fitted."""
         slope, height = (gain * math.log(times) for gain in self.missing)
         return replace(self, slopes=_add(self.slopes, slope), heights=_add(self.heights, height))
 

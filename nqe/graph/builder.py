@@ -16,7 +16,7 @@ from nqe.graph.ragged import offsets
 from nqe.graph.vocabulary import ENTITY, Names, Vocabulary
 
 MERGED_AT = 4_000_000
-"""When so many facts were added, those that were added several times are merged."""
+"""The number of facts after which repeated ones are merged."""
 
 
 class Numbering(dict[str, int]):

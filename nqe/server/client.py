@@ -159,7 +159,7 @@ class Client:
         return self._send(_search(text, kind, limit))
 
     def entity(self, id: str, predicted: int = 0) -> wire.FoundEntity:
-        """Show an entity and its facts, and so many likely statements."""
+        """Show an entity, its facts, and `predicted` likely statements."""
         return self._send(_entity(id, predicted))
 
     def relations(self, limit: int = 100) -> wire.FoundRelations:
@@ -235,7 +235,7 @@ class AsyncClient:
         return await self._send(_search(text, kind, limit))
 
     async def entity(self, id: str, predicted: int = 0) -> wire.FoundEntity:
-        """Show an entity and its facts, and so many likely statements."""
+        """Show an entity, its facts, and `predicted` likely statements."""
         return await self._send(_entity(id, predicted))
 
     async def relations(self, limit: int = 100) -> wire.FoundRelations:

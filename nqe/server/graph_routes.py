@@ -61,7 +61,7 @@ def add_names(app: FastAPI, state: State) -> None:
         request: Request,
         id: Annotated[str, Path(description="The id of an entity.")],
         predicted: Annotated[
-            int, Query(ge=0, le=100, description="Also show so many likely statements.")
+            int, Query(ge=0, le=100, description="How many likely statements to show as well.")
         ] = 0,
     ) -> Response:
         """An entity's names, its facts by the slot that it is in, and predicted ones if asked."""

@@ -48,6 +48,8 @@ class Question:
     heavy: bool
     shown: str
     """The question as text, in labels."""
+    service: Service
+    """The one whose numbers it is bound to; another may replace it before the answer comes."""
 
 
 class Service:
@@ -120,7 +122,7 @@ class Service:
         if request.limit(request.check(self.answerer.has_model)) is None:
             request = Request(**(vars(request) | {"top": self.settings.top}))
         plans = [plan] if among is None else [plan, among]
-        return Question(request, any(map(self._is_heavy, plans)), self._show(query))
+        return Question(request, any(map(self._is_heavy, plans)), self._show(query), self)
 
     def answer(self, questions: Sequence[Question]) -> list[Outcome]:
         """Answer questions together; gives the answers or the error of each."""
@@ -190,7 +192,7 @@ class Service:
         return {"names": [{**one(hit.number), "how": hit.how} for hit in hits]}
 
     def show_entity(self, id: str, predicted: int) -> Json:
-        """An entity with its facts, and with so many likely ones that no fact states."""
+        """An entity with its facts, and `predicted` likely ones that no fact states."""
         number = self.graph.vocabulary.entities.number(id)
         if number is None:
             raise NotFound(f"no entity has the id '{id}'; search for its label")

@@ -32,7 +32,7 @@ def serve(app: FastAPI, **options: Any) -> Iterator[httpx.Client]:
         address = f"http://127.0.0.1:{listener.getsockname()[1]}"
         try:
             with httpx.Client(base_url=address, timeout=20, **options) as client:
-                _wait_until_ready(client)
+                wait_until_ready(client)
                 yield client
         finally:
             server.should_exit = True
@@ -61,8 +61,9 @@ def serve_answerer(
         yield client
 
 
-def _wait_until_ready(client: httpx.Client) -> None:
-    for _ in range(200):
+def wait_until_ready(client: httpx.Client) -> None:
+    """Wait until a server is ready."""
+    for _ in range(400):
         try:
             if client.get("/readyz").status_code == 200:
                 return

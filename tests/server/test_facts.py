@@ -15,8 +15,13 @@ from helpers import nqe
 from served import serve_answerer
 from test_serve import serving
 
-from nqe.answering import Answerer
+from nqe.answering import Answerer, Answers
 from nqe.graph import Dataset, Fact
+from nqe.server import wire
+from nqe.server.added import AddedFacts
+from nqe.server.service import Service
+from nqe.server.state import State
+from nqe.settings import ServingSettings
 
 BORDER = {"subject": "Portugal", "relation": "borders", "object": "France"}
 NEIGHBOURS = {"query": "?x: borders(?x, France)", "mode": "exact"}
@@ -108,6 +113,22 @@ def test_serving_facts_needs_a_token(tmp_path: Path) -> None:
     assert done.code == 2
     assert "whoever adds facts needs a token" in done.err
     assert not (tmp_path / "added.jsonl").exists()
+
+
+def test_a_question_is_answered_by_the_names_that_it_was_bound_to(log: Path) -> None:
+    """Taking a fact back renumbers the names that came after it."""
+    base = Service(Answerer(countries()), "toy", ServingSettings())
+    added = AddedFacts(base, log)
+    facts = [{**BORDER, "subject": "New A"}, {**BORDER, "subject": "New B", "object": "Spain"}]
+    added.add(wire.GivenFacts.model_validate({"facts": facts, "new_names": True}))
+    query = wire.Asked.model_validate({"query": '?x: borders("New A", ?x)', "mode": "exact"})
+    question = added.service.prepare(query)
+    added.take_back(1)
+    state = State(ServingSettings())
+    [outcome] = state._answer([question])
+    state.close()
+    assert isinstance(outcome, Answers)
+    assert outcome.ids == ["fr"]
 
 
 @pytest.mark.long

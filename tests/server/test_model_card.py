@@ -24,7 +24,7 @@ def test_the_reliability_over_all_shapes_is_read_without_the_place_of_the_model(
     tmp_path: Path,
 ) -> None:
     shapes = {"1p": ALL | {"error": 0.3}, "all": ALL}
-    path = write(tmp_path, checkpoint="/home/me/a.run", split="test", before=shapes, after=shapes)
+    path = write(tmp_path, checkpoint="a.run", split="test", before=shapes, after=shapes)
     assert read_reliability(path) == {"split": "test", "before": ALL, "after": ALL}
 
 

@@ -7,7 +7,6 @@ import re
 import signal
 import socket
 import subprocess
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,6 +14,7 @@ from pathlib import Path
 import httpx
 import pytest
 from helpers import COMMAND, ENVIRONMENT, nqe
+from served import wait_until_ready
 
 from nqe.server.serve import is_loopback
 
@@ -34,25 +34,13 @@ def serving(*arguments: str, cwd: Path) -> Iterator[tuple[subprocess.Popen[str],
     )
     try:
         with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=20) as client:
-            _wait_until_ready(client, process)
+            wait_until_ready(client)
             yield process, client
     finally:
         process.kill()
         process.wait(10)
         assert process.stderr is not None
         process.stderr.close()
-
-
-def _wait_until_ready(client: httpx.Client, process: subprocess.Popen[str]) -> None:
-    for _ in range(400):
-        assert process.poll() is None, "the server ended"
-        try:
-            if client.get("/readyz").status_code == 200:
-                return
-        except httpx.TransportError:
-            pass
-        time.sleep(0.05)
-    raise AssertionError("the server was not ready in time")
 
 
 @pytest.mark.xdist_group("serve")
