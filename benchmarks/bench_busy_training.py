@@ -1,4 +1,4 @@
-"""Training beside another busy process, and on idle cores, by how long threads spin while they wait.
+"""Training beside a busy process, and on idle cores, by how long threads spin while they wait.
 
 Every round trains anew, in a process of its own each, with the spin count that OpenMP has without
 nqe and with that of `nqe/threads.py` (or with those of `--values`), idle and beside one process

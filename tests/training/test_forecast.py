@@ -8,10 +8,9 @@ from nqe.training import Forecast
 
 
 def test_what_is_estimated_is_called_about_that_much() -> None:
-    assert (
-        str(Forecast(8_300, 17.62, 2_400.0, True)) == "about 8,300 steps (17.6 epochs) in 0:40:00"
-    )
-    assert str(Forecast(900, 36.0, 61.4, False)) == "900 steps (36.0 epochs) in about 0:01:01"
+    budget, steps = Forecast(8_300, 17.62, 2_400.0, True), Forecast(9, 0.0123, 61.4, False)
+    assert str(budget) == "about 8,300 steps (17.6 epochs) in 0:40:00"
+    assert str(steps) == "9 steps (0.012 epochs) in about 0:01:01"
 
 
 @pytest.mark.parametrize(
