@@ -1,8 +1,9 @@
 """A training of a few steps in a process of its own, with what the environment says of threads.
 
 `python benchmarks/training_process.py DATA STEPS SECONDS` trains with the default settings on the
-one-hop queries of a data set and prints as JSON the queries per second, how threads wait, and the
-digest of the weights. If the steps take longer than these seconds, it ends early, without a digest.
+one-hop queries of a data set and prints as JSON the queries per second, the number of threads, how
+they wait, and the digest of the weights. If the steps take longer than these seconds, it ends early
+and without a digest.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ class Times:
 
 
 def train(data: str, steps: int, seconds: float) -> dict[str, Any]:
-    """Train, and return the rate, the wait policy and the digest."""
+    """Train, and return what is printed."""
     dataset = demo_dataset() if data == NAME else read(data)
     settings = RunSettings(train=TrainSettings(shapes=("1p",), steps=steps, valid_queries=10))
     times, digest = Times(seconds), None
@@ -61,8 +62,12 @@ def train(data: str, steps: int, seconds: float) -> dict[str, Any]:
             digest = hashlib.sha256((run / LAST / WEIGHTS).read_bytes()).hexdigest()
         except OutOfTime:
             pass
-    rate = times.rate(settings.train.batch)
-    return {"rate": rate, "spins": os.environ.get("GOMP_SPINCOUNT"), "digest": digest}
+    return {
+        "rate": times.rate(settings.train.batch),
+        "threads": sys.modules["torch"].get_num_threads(),
+        "spins": os.environ.get("GOMP_SPINCOUNT"),
+        "digest": digest,
+    }
 
 
 if __name__ == "__main__":
