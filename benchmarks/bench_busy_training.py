@@ -154,8 +154,8 @@ def main() -> None:
         [
             "# Training on a busy machine\n",
             f"By `benchmarks/bench_busy_training.py`: {sizes.rounds} rounds of default trainings "
-            f"of {sizes.steps} steps on one-hop queries of WD50K's train split, a process each. One "
-            f"that takes longer than {sizes.seconds:.0f} s ends early, before the slower steps "
+            f"of {sizes.steps} steps on one-hop queries of WD50K's train split, a process each. "
+            f"One that takes longer than {sizes.seconds:.0f} s ends early, before the slower steps "
             "with the full softmax. Busy: beside one process that computes without end at nice "
             "19, in the same session. Rates and ratios are medians; a ratio is of two runs of one "
             f"round. The spin count is `{VARIABLE}`, and today's is OpenMP's own.\n",
