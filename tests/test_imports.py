@@ -26,6 +26,7 @@ TOP_MODULES = (
     "text_format",
     "shown_text",
     "notebook",
+    "threads",
 )
 ORDER = (
     "settings",

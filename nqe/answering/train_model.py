@@ -10,9 +10,10 @@ from nqe.errors import NqeError
 from nqe.graph.dataset import Dataset
 from nqe.run_folders import CALIBRATION_FILE, checkpoint_of
 from nqe.settings import RunSettings
-from nqe.training import FitResult, OnStep, fit_weights
 from nqe.training.distributed import is_first_process
 from nqe.training.run_folder import RunFolder
+from nqe.training.status import FitResult, OnStep, OnValidation
+from nqe.training.trainer import fit_weights
 
 
 @dataclass(frozen=True)
@@ -34,12 +35,15 @@ def train(
     name: str | None = None,
     resume: bool = False,
     on_step: OnStep | None = None,
+    on_validation: OnValidation | None = None,
 ) -> TrainResult:
     """Train a model on a query set, or on a data set alone, and calibrate it.
 
     `output` is the RUN folder to write. `name` is the place of the data set, usually its folder,
     which the RUN records. `resume` continues from the last save, on the run's own queries, and
-    with its own settings unless others are given. `on_step` is called after every step.
+    with its own settings unless others are given. `on_step` is called after every step; its
+    status soon has a forecast of the steps and epochs that the run will come to. `on_validation`
+    is called after every validation.
 
     The model is calibrated on the validation split, unless there is none or the model has
     learnt from it. With several processes, the first one calibrates.
@@ -47,7 +51,14 @@ def train(
     On Ctrl-C or SIGTERM the run is saved, and KeyboardInterrupt is raised.
     """
     fitted = fit_weights(
-        dataset, output, queries, settings, name=name, resume=resume, on_step=on_step
+        dataset,
+        output,
+        queries,
+        settings,
+        name=name,
+        resume=resume,
+        on_step=on_step,
+        on_validation=on_validation,
     )
     if not is_first_process():
         return TrainResult(**vars(fitted), not_calibrated="the first process calibrates")

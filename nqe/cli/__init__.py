@@ -9,6 +9,8 @@ import signal
 import sys
 from types import FrameType
 
+from nqe.threads import let_threads_sleep
+
 INTERRUPTED = 130
 TERMINATED = 143
 PIPE_CLOSED = 141
@@ -24,6 +26,7 @@ def main() -> None:
     """Run `nqe`; an error that a user can cause is printed in one sentence, with exit code 2."""
     message = ""
     gc.set_threshold(_ALLOCATIONS)
+    let_threads_sleep()
     if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
         signal.signal(signal.SIGTERM, _terminate)
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from datetime import timedelta
 from types import TracebackType
@@ -22,26 +23,30 @@ from nqe.cli.printing import note
 from nqe.shown_text import make_visible
 
 if TYPE_CHECKING:
-    from nqe.training import TrainingStatus
+    from nqe.training import TrainingStatus, Validation
 
 
 LINE_SECONDS = 30.0
-"""Where there is no terminal, a plain line is printed this often."""
+"""Where there is no terminal, a plain line is printed this often; short work prints none."""
 COUNT_AND_RATE = "{{task.fields[count]:,}} {}, {{task.fields[rate]:,.0f}}/s"
 
 
 class _ProgressLine:
     """A progress line that disappears when the work is done, or plain lines in a log."""
 
-    def __init__(self, text: str, bar: int = 40) -> None:
-        self._text, self._printed = TextColumn(text), time.monotonic()
+    def __init__(self, text: str, bar: int = 40, in_log: str = "{task.description}") -> None:
+        """`text` stands after the bar; `in_log` is how a plain line begins."""
+        self._text = TextColumn(text)
+        self._began = self._printed = time.monotonic()
+        self._in_log = TextColumn(in_log, markup=False)
         self._progress = Progress(
             TextColumn("{task.description}", markup=False),
             BarColumn(bar_width=bar),
             TaskProgressColumn(),
             self._text,
             TimeRemainingColumn(),
-            console=Console(stderr=True),
+            # FORCE_COLOR and the like would make rich draw the bar into a log as well.
+            console=Console(stderr=True, force_terminal=sys.stderr.isatty()),
             transient=True,
         )
         self._task: TaskID | None = None
@@ -90,7 +95,7 @@ class _ProgressLine:
             self._text.render(task).plain,
             f"{timedelta(seconds=round(left))} left" if left is not None else "",
         )
-        note(f"{task.description}: {', '.join(filter(None, parts))}")
+        note(f"{self._in_log.render(task).plain}: {', '.join(filter(None, parts))}")
 
 
 class ProgressBar(_ProgressLine):
@@ -115,7 +120,11 @@ class TrainingBar(_ProgressLine):
 
     def __init__(self) -> None:
         # The bar is short because epoch, loss and rate must fit into 80 columns too.
-        super().__init__("{task.fields[rate]:,.0f} queries/s", bar=8)
+        super().__init__(
+            "{task.fields[rate]:,.0f} queries/s",
+            bar=8,
+            in_log="step {task.fields[count]:,}, {task.description}",
+        )
 
     def update(self, status: TrainingStatus) -> None:
         """Move the bar to the status after a step."""
@@ -128,3 +137,12 @@ class TrainingBar(_ProgressLine):
             status.rate,
             f"epoch {status.epoch + 1}, loss {status.loss:.3f}{best}",
         )
+
+    def note_validation(self, validation: Validation) -> None:
+        """Write the scores of a validation into a log; the bar shows the best one."""
+        is_short = time.monotonic() < self._began + LINE_SECONDS
+        if self._progress.console.is_terminal or is_short:
+            return
+        shapes = ", ".join(f"{name} {mrr:.3f}" for name, mrr in validation.by_shape.items())
+        by_shape = f" ({shapes})" if len(validation.by_shape) > 1 else ""
+        note(f"step {validation.step:,}: validation MRR {validation.mrr:.4f}{by_shape}")

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from nqe.answering import TrainResult
     from nqe.graph import Dataset
     from nqe.settings import RunSettings
+    from nqe.training.forecast import Forecast
     from nqe.training.status import OnStep, TrainingStatus
 
 NO_VALID_FACTS = (
@@ -88,21 +89,37 @@ def train(
             name=dataset,
             resume=resume,
             on_step=_watch(bar.update, graph, dataset) if is_first_process() else None,
+            on_validation=bar.note_validation,
         )
     if is_first_process():
         _print_result(result)
 
 
 def _watch(update: OnStep, graph: Dataset, name: str) -> OnStep:
-    """Return what shows each step; at the first one it says what is lost without valid facts."""
+    """Return what shows each step.
+
+    At the first one it says what is lost without valid facts, and what the run will come to as
+    soon as that is known.
+    """
     notes = [] if len(graph.splits.get("valid", ())) else [NO_VALID_FACTS.format(name)]
+    forecasts: list[Forecast] = []
 
     def on_step(status: TrainingStatus) -> None:
         while notes:
             printing.note(notes.pop())
+        if status.forecast is not None and not forecasts:
+            forecasts.append(status.forecast)
+            _note_forecast(status.forecast)
         update(status)
 
     return on_step
+
+
+def _note_forecast(forecast: Forecast) -> None:
+    """Say what a run will come to, and whether that is next to nothing."""
+    printing.note(f"this training will be {forecast}, at the speed so far")
+    if forecast.warning is not None:
+        printing.note(f"nqe: note: {forecast.warning}")
 
 
 def _read_settings(

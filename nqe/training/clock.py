@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from nqe.settings import TrainSettings
+from nqe.training.forecast import Forecast, Pace
 from nqe.training.run_folder import State
 
 REPORT_SECONDS = 10.0
@@ -16,10 +17,13 @@ REPORT_SECONDS = 10.0
 class Clock:
     """Measures the time of training and the rate of queries since the last report."""
 
-    def __init__(self, began: float, steps: int, settings: TrainSettings, state: State) -> None:
+    def __init__(
+        self, began: float, steps: int, epoch_steps: int, settings: TrainSettings, state: State
+    ) -> None:
         # The time before a resume counts as well.
         self._start = began - state.seconds
-        self._steps, self._settings = steps, settings
+        self._steps, self._epoch_steps, self._settings = steps, epoch_steps, settings
+        self._pace = Pace()
         self._validated = self._window = time.monotonic()
         self._saved_step = state.step
         self._queries = 0
@@ -41,12 +45,31 @@ class Clock:
 
         Of a time budget, the time that the last validation will need is reserved.
         """
+        budget = self._budget
+        return step / self._steps if budget is None else self.seconds / max(budget, 1e-9)
+
+    @property
+    def _budget(self) -> float | None:
+        """The seconds for everything but the last validation; None if the time is not limited."""
         if self._settings.minutes is None:
-            return step / self._steps
-        return self.seconds / max(self._settings.minutes * 60 - self._validation_seconds, 1e-9)
+            return None
+        return self._settings.minutes * 60 - self._validation_seconds
+
+    def forecast(self, step: int) -> Forecast | None:
+        """Return what the training will come to by its pace; None until that is known."""
+        pace, budget = self._pace.compute(), self._budget
+        if pace is None:
+            return None
+        if budget is None:
+            steps, seconds = self._steps, self.seconds + (self._steps - step) / pace
+        else:
+            steps = step + int(max(budget - self.seconds, 0.0) * pace)
+            seconds = budget + self._validation_seconds
+        return Forecast(steps, steps / self._epoch_steps, seconds, budget is not None)
 
     def count_step(self, queries: int, loss: float) -> None:
         """Count a finished step."""
+        self._pace.count_step()
         self._queries += queries
         self._losses.append(loss)
 
@@ -85,6 +108,7 @@ class Clock:
         yield
         now = time.monotonic()
         self._window += now - began
+        self._pace.leave_out(now - began)
         self._saved_step = step
         if validates:
             self._validated, self._validation_seconds = now, now - began

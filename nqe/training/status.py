@@ -1,10 +1,12 @@
-"""The status of training after a step, and its outcome."""
+"""The status of training after a step or a validation, and its outcome."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+
+from nqe.training.forecast import Forecast
 
 
 @dataclass(frozen=True)
@@ -21,10 +23,32 @@ class TrainingStatus:
     """The mean loss of the step's queries."""
     best: float | None
     """The best validation MRR so far."""
+    forecast: Forecast | None = None
+    """What the run will come to by its pace; None in the first seconds."""
+
+
+@dataclass(frozen=True)
+class Validation:
+    """The scores of a validation during training."""
+
+    step: int
+    mrr: float
+    """The mean over the shapes."""
+    by_shape: Mapping[str, float]
 
 
 OnStep = Callable[[TrainingStatus], None]
 """Called after every step."""
+OnValidation = Callable[[Validation], None]
+"""Called after every validation."""
+
+
+@dataclass(frozen=True)
+class Listeners:
+    """The functions of a caller that are told about a training while it runs."""
+
+    on_step: OnStep | None = None
+    on_validation: OnValidation | None = None
 
 
 @dataclass(frozen=True)

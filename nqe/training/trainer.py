@@ -26,7 +26,7 @@ from nqe.training.memory import keep_freed_memory
 from nqe.training.optimizer import Optimizer
 from nqe.training.query_sources import QuerySource, open_source
 from nqe.training.run_folder import RunFolder, State, UsedQueries, check_new
-from nqe.training.status import FitResult, OnStep
+from nqe.training.status import FitResult, Listeners, OnStep, OnValidation
 from nqe.training.tensorboard import TensorBoard
 from nqe.training.training_log import TrainingLog
 from nqe.training.validation import choose_validation_queries
@@ -41,6 +41,7 @@ def fit_weights(
     name: str | None = None,
     resume: bool = False,
     on_step: OnStep | None = None,
+    on_validation: OnValidation | None = None,
 ) -> FitResult:
     """Fit a model to a query set, or to a data set alone, and write it into a RUN folder.
 
@@ -58,7 +59,7 @@ def fit_weights(
             return FitResult(folder, state.step, 0, state.seconds, state.best)
         keep_freed_memory()
         with join_processes(choose_device(job.settings.train.device)) as processes:
-            return _fit(job, state, processes, on_step, began, locks)
+            return _fit(job, state, processes, Listeners(on_step, on_validation), began, locks)
 
 
 def _lock(folder: Path, locks: ExitStack) -> None:
@@ -151,7 +152,7 @@ def _fit(
     job: _Job,
     state: State,
     processes: ProcessGroup,
-    on_step: OnStep | None,
+    listeners: Listeners,
     began: float,
     locks: ExitStack,
 ) -> FitResult:
@@ -169,10 +170,10 @@ def _fit(
         optimizer = _build_optimizer(job, run, model)
         # No process may change the folder before all have read it.
         processes.wait_for_all()
-        clock = Clock(began, _count_steps(job, source), settings, state)
+        clock = Clock(began, _count_steps(job, source), source.epoch_batches, settings, state)
         place = run.folder if processes.is_first else None
         with TensorBoard(place, state.step if job.resumed else None) as tensorboard:
-            log = TrainingLog(run, tensorboard, clock, on_step)
+            log = TrainingLog(run, tensorboard, clock, listeners)
             checkpointer = Checkpointer(run, optimizer, valid, log)
             loop = Loop(settings, optimizer, processes, clock, log, checkpointer)
             end = loop.train(source, state)

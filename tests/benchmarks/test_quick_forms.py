@@ -27,11 +27,13 @@ LIBRARIES = {
     "tampered_folders.py",
     "tampering.py",
     "trained.py",
+    "training_process.py",
     "version_scenarios.py",
 }
 """Files that other benchmarks import, and those that need a second checkout."""
 COMMANDS = {
     "bench_answering.py": [],
+    "bench_busy_training.py": ["--values", "0"],
     "bench_exact.py": [],
     "bench_graph.py": [],
     "bench_sampling.py": [],

@@ -15,7 +15,10 @@ import pytest
 from helpers import Run, files, nqe, start, told, well
 
 from nqe import cli, demo_dataset
+from nqe.cli import progress
+from nqe.cli.train import _watch
 from nqe.settings import build_run_settings
+from nqe.training import TrainingStatus, forecast
 
 ATLAS = demo_dataset()
 MODEL = {"width": 8, "layers": 1, "heads": 2, "feed_forward": 8}
@@ -267,3 +270,50 @@ def test_a_graph_without_valid_facts_is_told_what_is_lost(here: Path) -> None:
     well(run)
     assert "nqe: note: g.graph has no valid facts, so the best model cannot be chosen" in run.err
     assert "`nqe split g.graph -o NEW --valid 5% --test 5%`" in run.err
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A line at every step, and a forecast after the second one."""
+    monkeypatch.setattr(progress, "LINE_SECONDS", 0.0)
+    monkeypatch.setattr(forecast, "PACE_SECONDS", 0.0)
+
+
+@pytest.mark.usefixtures("impatient")
+def test_a_log_shows_steps_validations_and_how_long_it_will_take(typed: object) -> None:
+    assert callable(typed)
+    run = typed("train", "atlas", "-o", "logged", "-c", "small.toml")
+    well(run)
+    *log, _, _ = run.err.splitlines()
+    patterns = [
+        r"step 1, epoch 1, loss \d+\.\d+: 0%, [\d,]+ queries/s",
+        r"this training will be 4 steps \(0\.\d+ epochs\) in about 0:0\d:\d\d, at the speed so far",
+        r"step 2, epoch 1, loss \d+\.\d+: 25%, [\d,]+ queries/s.*",
+        r"step 2: validation MRR 0\.\d{4}",
+        r"step 3, epoch 1, loss \d+\.\d+, best MRR 0\.\d{3}: 50%, [\d,]+ queries/s.*",
+        r"step 4, epoch 1, loss \d+\.\d+, best MRR 0\.\d{3}: 75%, [\d,]+ queries/s.*",
+        r"step 4: validation MRR 0\.\d{4}",
+    ]
+    assert len(log) == len(patterns), run.err
+    for pattern, line in zip(patterns, log, strict=True):
+        assert re.fullmatch(pattern, line)
+
+
+def test_a_budget_that_is_far_too_short_is_warned_about_once(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    shown: list[TrainingStatus] = []
+    on_step = _watch(shown.append, ATLAS, "atlas")
+    short = forecast.Forecast(40, 0.08, 1200.0, has_budget=True)
+    statuses = [
+        TrainingStatus(step, step / 40, 0, 10.0, 5.0, None, short if step > 1 else None)
+        for step in range(1, 5)
+    ]
+    for status in statuses:
+        on_step(status)
+    assert shown == statuses
+    said, warning = capsys.readouterr().err.splitlines()
+    assert said == (
+        "this training will be about 40 steps (0.08 epochs) in 0:20:00, at the speed so far"
+    )
+    assert warning == f"nqe: note: {short.warning}"
