@@ -212,7 +212,8 @@ def group_facts(
 ) -> tuple[FactGroup, ...]:
     """Groups of facts of similar arity, from facts that are ordered by arity.
 
-    `masked` is the masked element of each fact in the order [s, r, o, a1, v1, …]. The padding costs little, because only attention sees it.
+    `masked` is the masked element of each fact in the order [s, r, o, a1, v1, …]. The padding
+    costs little, because only attention sees it.
     """
     groups = []
     for facts in _similar_facts(arity):

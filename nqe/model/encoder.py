@@ -30,7 +30,10 @@ class Encoder(nn.Module):
         raise NotImplementedError
 
     def encode_masked(
-        self, entities: Tensor, relations: Tensor, projections: Projections
+        self,
+        entities: Tensor,  # noqa: ARG002
+        relations: Tensor,  # noqa: ARG002
+        projections: Projections,  # noqa: ARG002
     ) -> Tensor:
         """The masked elements after all layers, (projections, width), to predict relations from.
 

@@ -44,7 +44,8 @@ class RelationQueries:
     @property
     def asks_attribute(self) -> Booleans:
         """Whether each query asks for the attribute of a qualifier, not for the main relation."""
-        return self.facts.relation != MASKED
+        asks: Booleans = self.facts.relation != MASKED
+        return asks
 
     def take(self, rows: Integers) -> RelationQueries:
         """The given queries, in the given order."""
@@ -117,9 +118,7 @@ def _make_of_size(facts: Facts, chosen: Integers, marked: Booleans, size: int) -
     )
 
 
-def _mask(
-    facts: Facts, fact: Integers, asked: Integers, size: int
-) -> tuple[Integers, Integers]:
+def _mask(facts: Facts, fact: Integers, asked: Integers, size: int) -> tuple[Integers, Integers]:
     """Return facts as rows [s, r, o, a1, v1, …] with the asked relation masked, and what it was.
 
     The qualifier of an asked attribute comes first, because queries that differ only in its place
@@ -131,7 +130,8 @@ def _mask(
     source = np.where(place == 0, front, place - (place <= front))  # (rows, size)
     pair = facts.offset[fact][:, None] + source
     rows = np.empty((len(fact), 3 + 2 * size), dtype=np.int64)
-    rows[:, 0], rows[:, 1], rows[:, 2] = facts.subject[fact], facts.relation[fact], facts.object[fact]
+    for column, numbers in enumerate((facts.subject, facts.relation, facts.object)):
+        rows[:, column] = numbers[fact]
     rows[:, 3::2], rows[:, 4::2] = facts.attribute[pair], facts.value[pair]
     at = np.where(asked < 0, 1, 3)
     everywhere = np.arange(len(rows))

@@ -55,8 +55,8 @@ def slow_scores(model: NQEModel, row: Row) -> Tensor:
     for place, number in enumerate(sequence):
         weights = model.relations.weights if place % 2 else model.entities.weights
         if number == MASKED:
-            asked, weights, number = place, own.mask.weights, 0
-        elements.append(model.encoder.norm(fuzzy(weights[number], steepness)))
+            asked, weights = place, own.mask.weights
+        elements.append(model.encoder.norm(fuzzy(weights[max(number, 0)], steepness)))
     for layer in model.encoder.layers:
         elements = slow_layer(layer, elements)
     query = torch.sigmoid(own.norm(own.mlp(elements[asked])))
@@ -136,12 +136,12 @@ def test_numbers_that_are_not_finite_are_refused() -> None:
 
 def test_an_encoder_that_cannot_mask_relations_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     class Plain(Encoder):
-        def __init__(self, settings: object) -> None:  # noqa: ARG002
+        def __init__(self, settings: object) -> None:
             super().__init__()
 
     monkeypatch.setitem(ENCODERS, "plain", Plain)
     model = NQEModel(small_settings(encoder="plain", predict_relations=True), 3, 2)
-    with pytest.raises(NqeError, match="Plain has no encode_masked.*train.relation_share to 0"):
+    with pytest.raises(NqeError, match=r"Plain has no encode_masked.*train.relation_share to 0"):
         model.score_relations(facts_of([(0, MASKED, 1, [])]))
 
 
