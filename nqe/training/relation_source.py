@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from nqe.errors import NqeError
 from nqe.graph.dataset import Dataset
 from nqe.graph.fact_columns import Facts
 from nqe.sampling.relation_queries import RelationQueries, choose_part, make_relation_queries
@@ -69,4 +70,10 @@ def open_relation_source(dataset: Dataset, settings: TrainSettings) -> RelationS
     """Return the source of relation queries about the facts to train on; None without a share."""
     if not settings.relation_share:
         return None
-    return RelationSource(dataset.known(settings.facts).facts, settings)
+    facts = dataset.known(settings.facts).facts
+    if not len(facts):
+        raise NqeError(
+            f"train.facts is '{settings.facts}', which has no facts to ask for relations of; name "
+            "other splits, or set train.relation_share to 0"
+        )
+    return RelationSource(facts, settings)
