@@ -12,6 +12,7 @@ from nqe.errors import NqeError
 from nqe.evaluation.bootstrap import Bootstrap
 from nqe.evaluation.evaluator import BLOCK, Ranking, Runner, evaluate
 from nqe.evaluation.groupings import OF_LINKS, RELATION_PARTS
+from nqe.evaluation.metrics import Metrics
 from nqe.evaluation.relation_ranking import (
     ATTRIBUTE,
     MAIN,
@@ -52,18 +53,17 @@ def predict_links(
     facts = dataset.split(split).facts
     if not len(facts):
         raise NqeError(f"the {split} split has no facts to predict; choose another split")
-    ranking = evaluate(
-        runner, make_link_queries(facts, dataset.graph), block=block, progress=progress
-    )
     options: dict[str, Any] = {"ties": ties, "per": "answer", "bootstrap": bootstrap}
+    work: dict[str, Any] = {"block": block, "progress": progress}
+    of_relations: dict[str, Metrics] = {}
+    if can_rank_relations(runner) if relations is None else relations:
+        # Before the entities, so that a runner that cannot is refused at once.
+        queries = make_relation_link_queries(facts, dataset.graph)
+        divided = _divide(rank_relations(runner, queries, **work))
+        of_relations = {part: Report.of(some, by=(), **options).all for part, some in divided}
+    ranking = evaluate(runner, make_link_queries(facts, dataset.graph), **work)
     report = Report.of(ranking, split=split, by=OF_LINKS, about=about, **options)
-    if not (can_rank_relations(runner) if relations is None else relations):
-        return report
-    queries = make_relation_link_queries(facts, dataset.graph)
-    of_relations = rank_relations(runner, queries, block=block, progress=progress)
-    parts = report.group("part") | {
-        part: Report.of(some, by=(), **options).all for part, some in _divide(of_relations)
-    }
+    parts = report.group("part") | of_relations
     return replace(report, groups={**report.groups, "part": parts})
 
 
