@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +18,7 @@ from small_models import (
     small_model,
     small_settings,
 )
+from tampering import sign_again
 from torch import Tensor
 
 from nqe.errors import NqeError
@@ -156,6 +158,19 @@ def test_a_checkpoint_keeps_what_predicts_relations(
     if predict_relations:
         found, expected = (one.score_relations(facts_of(ROWS)) for one in (loaded, model))
         assert torch.equal(found, expected)
+
+
+def test_a_checkpoint_from_before_the_setting_is_read(tmp_path: Path) -> None:
+    model = small_model()
+    save_pretrained(model, tmp_path / "model")
+    config = tmp_path / "model" / "config.json"
+    data = json.loads(config.read_text())
+    del data["model"]["predict_relations"]
+    config.write_text(json.dumps(data))
+    sign_again(tmp_path / "model")
+    loaded = from_pretrained(tmp_path / "model", "cpu")
+    assert loaded.settings == model.settings
+    assert not loaded.predicts_relations
 
 
 def test_the_paper_s_score_is_used_for_relations_too() -> None:
