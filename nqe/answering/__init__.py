@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from nqe.answering.open_answerer import open
     from nqe.answering.open_graph import open_dataset
     from nqe.answering.open_run import OpenedRun
+    from nqe.answering.relation_prediction import RelationAnswer, predict_relations
     from nqe.answering.request import MODES, Request
     from nqe.answering.statement_scores import StatementScore, Suggestion, score, suggest
     from nqe.answering.train_model import TrainResult, train
@@ -35,6 +36,7 @@ _HOMES = {
     "HybridOptions": "nqe.answering.hybrid",
     "HybridRunner": "nqe.answering.hybrid_runner",
     "OpenedRun": "nqe.answering.open_run",
+    "RelationAnswer": "nqe.answering.relation_prediction",
     "Request": "nqe.answering.request",
     "StatementScore": "nqe.answering.statement_scores",
     "Suggestion": "nqe.answering.statement_scores",
@@ -44,6 +46,7 @@ _HOMES = {
     "explain": "nqe.answering.explanation",
     "open": "nqe.answering.open_answerer",
     "open_dataset": "nqe.answering.open_graph",
+    "predict_relations": "nqe.answering.relation_prediction",
     "score": "nqe.answering.statement_scores",
     "suggest": "nqe.answering.statement_scores",
     "train": "nqe.answering.train_model",
@@ -61,6 +64,7 @@ __all__ = [
     "HybridOptions",
     "HybridRunner",
     "OpenedRun",
+    "RelationAnswer",
     "Request",
     "StatementScore",
     "Suggestion",
@@ -70,6 +74,7 @@ __all__ = [
     "explain",
     "open",
     "open_dataset",
+    "predict_relations",
     "score",
     "suggest",
     "train",

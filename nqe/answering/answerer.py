@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from nqe.answering.fuzzy_set import FuzzySet
     from nqe.answering.hybrid import HybridOptions, HybridRun
     from nqe.answering.neural import NeuralEngine
+    from nqe.answering.relation_prediction import Name, Pairs, RelationAnswer
     from nqe.model.model import Model
 
 Outcome = Answers | NqeError
@@ -147,6 +148,20 @@ class Answerer:
         from nqe.answering.explanation import explain
 
         return explain(self, query, entity)
+
+    def predict_relations(
+        self,
+        subject: Name,
+        object_: Name,
+        qualifiers: Pairs = (),
+        *,
+        relation: Name | None = None,
+        top: int = 10,
+    ) -> list[RelationAnswer]:
+        """Rank the relations that may hold between two entities; see `nqe.predict_relations`."""
+        from nqe.answering.relation_prediction import predict_relations
+
+        return predict_relations(self, subject, object_, qualifiers, relation=relation, top=top)
 
     def compute_sets(
         self, plans: Sequence[Plan], mode: str | None = None, *, least: float | None = None

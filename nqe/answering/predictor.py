@@ -14,6 +14,7 @@ from nqe.answering.bindings import Bindings
 from nqe.answering.entity_vectors import EntityVectors
 from nqe.errors import NqeError
 from nqe.graph.arrays import Booleans, Integers
+from nqe.graph.fact_columns import Facts
 from nqe.graph.fact_source import FactSource
 from nqe.graph.pattern import Kind, Patterns
 from nqe.graph.vocabulary import Names, Vocabulary
@@ -129,6 +130,34 @@ class Predictor:
             plan = table.plan_of_step[unseen]
             vectors[torch.from_numpy(plan).to(self.device)] = torch.nan
         return vectors
+
+    def score_relations(self, facts: Facts) -> Tensor:
+        """Score all relations for the one that each fact misses, which is -1 in it.
+
+        The score of a relation that the model has not seen is -∞, (facts, relations).
+        """
+        self._refuse_unseen(facts)
+        # The last number stands for -1, both for the missing relation and for unseen ones.
+        scores = self.model.score_relations(
+            facts.renumber(self._entity, np.append(self._relation, -1))
+        )
+        unseen = scores.new_full((len(scores), 1), -torch.inf)
+        return torch.cat([scores, unseen], 1)[:, torch.from_numpy(self._relation).to(self.device)]
+
+    def _refuse_unseen(self, facts: Facts) -> None:
+        """Refuse facts with names that the model was not trained with."""
+        names = self.graph.vocabulary
+        for kind, own, columns in (
+            (names.entities, self._entity, (facts.subject, facts.object, facts.value)),
+            (names.relations, self._relation, (facts.relation, facts.attribute)),
+        ):
+            numbers = np.concatenate(columns)
+            unseen = numbers[(numbers >= 0) & (own[numbers] < 0)]
+            if len(unseen):
+                raise NqeError(
+                    f"{kind.name(int(unseen[0]))} was added to the graph after the model was "
+                    "trained, so no relation is predicted with it; train a model on this graph"
+                )
 
     def find_stated(self, bindings: Bindings) -> tuple[Integers, Integers]:
         """Find what the facts state: pairs of a binding and an entity in its asked slot."""

@@ -48,6 +48,13 @@ def evaluate(
         bool,
         typer.Option("--link-prediction", help="Rank every entity of every fact of a data set."),
     ] = False,
+    relations: Annotated[
+        bool | None,
+        typer.Option(
+            "--relations/--no-relations",
+            help="Link prediction: rank relations too; default if the model predicts them.",
+        ),
+    ] = None,
     shapes: Annotated[
         str | None, typer.Option("--shapes", help="Only these shapes, such as 1p,2p,2in.")
     ] = None,
@@ -112,8 +119,9 @@ def evaluate(
             mode=mode,
             facts=facts,
         )
-        _evaluate_links(run, queries, split, ties, form, device)
+        _evaluate_links(run, queries, split, ties, relations, form, device)
         return
+    refuse_options("without --link-prediction", relations=relations)
     model = OpenedRun.load(run, device)
     chosen = None if shapes is None else split_list(shapes)
     selection = QuerySelection(queries, split, chosen, limit)
@@ -128,7 +136,9 @@ def evaluate(
     note_written(saved)
 
 
-def _evaluate_links(run: str, name: str, split: str, ties: str, form: str, device: str) -> None:
+def _evaluate_links(
+    run: str, name: str, split: str, ties: str, relations: bool | None, form: str, device: str
+) -> None:
     """Evaluate link prediction on a split of a data set."""
     from nqe.answering import OpenedRun
     from nqe.cli.progress import ProgressBar
@@ -150,7 +160,13 @@ def _evaluate_links(run: str, name: str, split: str, ties: str, form: str, devic
     }
     with ProgressBar("queries") as progress:
         report = predict_links(
-            model.runner, dataset, split, ties=ties, progress=progress, about=about
+            model.runner,
+            dataset,
+            split,
+            ties=ties,
+            relations=relations,
+            progress=progress,
+            about=about,
         )
     saved = save_link_report(Path(run), name, report) if model.keeps_reports else None
     print_link_report(report, form)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean
 
 from nqe.errors import NqeError, choose
-from nqe.evaluation.groupings import PARTS
+from nqe.evaluation.groupings import PARTS, RELATION_PARTS
 from nqe.evaluation.metrics import METRICS, Metric, Metrics
 from nqe.evaluation.published_results import BENCHMARKS, LINK_PREDICTION
 from nqe.evaluation.report import AVERAGES, Report
@@ -47,7 +47,8 @@ def compare(
     known = benchmark or first.about.get("benchmark")
     if first.is_link_prediction:
         rows = [_link_row(name, report, measure) for name, report in reports.items()]
-        columns = ["all", *PARTS]
+        found = [part for part in RELATION_PARTS if any(part in values for _, values in rows)]
+        columns = ["all", *PARTS, *found]
         theirs = _published_links(known) if published else []
     else:
         rows = [(name, _values(report.group("shape"), measure)) for name, report in reports.items()]

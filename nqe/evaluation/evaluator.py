@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -81,8 +82,16 @@ def evaluate(
     wanted = queries.hard if answers == "hard" else queries.easy
     _check_entities(queries, runner.entity_count)
     rows = _find_rankable(queries, wanted)
-    correct = _merge_answers(queries, runner.entity_count)
-    counts = _count_above(runner, queries, wanted, correct, rows, block, progress)
+    correct = merge_answers(queries.easy, queries.hard, runner.entity_count)
+    counts = count_all_above(
+        lambda part: runner.run(queries.plans.take(part)),
+        runner.entity_count,
+        wanted,
+        correct,
+        rows,
+        block,
+        progress,
+    )
     chosen = ranges(wanted.offset[rows], wanted.lengths[rows])
     query = wanted.owner[chosen]
     return Ranking(
@@ -120,37 +129,36 @@ def _find_rankable(queries: QueryTable, wanted: Ragged) -> Integers:
     return rows
 
 
-def _merge_answers(queries: QueryTable, entity_count: int) -> Ragged:
-    """All answers of each query, easy and hard, without duplicates."""
-    owner = np.concatenate([queries.easy.owner, queries.hard.owner])
-    entity = np.concatenate([queries.easy.values, queries.hard.values])
-    keys = np.unique(owner * entity_count + entity)
-    counts = np.bincount(keys // entity_count, minlength=len(queries))
-    return Ragged(offsets(counts), keys % entity_count)
+def merge_answers(easy: Ragged, hard: Ragged, count: int) -> Ragged:
+    """All answers of each query, easy and hard, without duplicates; they are below `count`."""
+    owner = np.concatenate([easy.owner, hard.owner])
+    keys = np.unique(owner * count + np.concatenate([easy.values, hard.values]))
+    lengths = np.bincount(keys // count, minlength=len(easy))
+    return Ragged(offsets(lengths), keys % count)
 
 
-def _count_above(
-    runner: Runner,
-    queries: QueryTable,
+def count_all_above(
+    run: Callable[[Integers], Scores],
+    count: int,
     wanted: Ragged,
     correct: Ragged,
     rows: Integers,
     block: int,
     progress: Progress | None,
 ) -> RankCounts:
-    """Run the given rows of the queries, one block after another, and count for every answer."""
+    """Run the given rows of the queries, one block after another, and count for every answer.
+
+    `run` gives the scores of all `count` entities for some rows.
+    """
     greater, equal = np.zeros_like(wanted.values), np.zeros_like(wanted.values)
-    at_once, columns = choose_block_size(runner.entity_count, block)
+    at_once, columns = choose_block_size(count, block)
     # Queries with few answers come first, because they are counted by another method.
     order = rows[np.argsort(np.minimum(wanted.lengths[rows], FEW_ANSWERS + 1), kind="stable")]
     progress = progress or NoProgress()
     progress.start("ranking", len(order))
     for first in range(0, len(order), at_once):
         part = order[first : first + at_once]
-        scores = runner.run(queries.plans.take(part))
-        counts = count_above(
-            scores, wanted.take(part), correct.take(part), runner.entity_count, columns
-        )
+        counts = count_above(run(part), wanted.take(part), correct.take(part), count, columns)
         places = ranges(wanted.offset[part], wanted.lengths[part])
         greater[places], equal[places] = counts.greater, counts.equal
         progress.update(first + len(part), first + len(part))

@@ -17,6 +17,8 @@ Grouping = Callable[[Ranking], Iterator[tuple[str, Integers]]]
 
 PARTS = {"subject_object": ("subject", "object"), "value": ("value",)}
 """The parts of a fact that link prediction is reported by, and the slots of each part."""
+RELATION_PARTS = ("relation", "main_relation", "attribute")
+"""The parts that ask for relations: both kinds together, main relations, and attributes."""
 
 
 def _by_shape(ranking: Ranking) -> Iterator[tuple[str, Integers]]:

@@ -1,18 +1,30 @@
-"""Link prediction by the field's protocol: take each entity out of each fact and rank it."""
+"""Link prediction by the field's protocol: take each name out of each fact and rank it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
+
+import numpy as np
 
 from nqe.errors import NqeError
 from nqe.evaluation.bootstrap import Bootstrap
-from nqe.evaluation.evaluator import BLOCK, Runner, evaluate
-from nqe.evaluation.groupings import OF_LINKS
+from nqe.evaluation.evaluator import BLOCK, Ranking, Runner, evaluate
+from nqe.evaluation.groupings import OF_LINKS, RELATION_PARTS
+from nqe.evaluation.metrics import Metrics
+from nqe.evaluation.relation_ranking import (
+    ATTRIBUTE,
+    MAIN,
+    can_rank_relations,
+    keep_answers,
+    rank_relations,
+)
 from nqe.evaluation.report import Report
 from nqe.graph.dataset import Dataset
 from nqe.progress import Progress
 from nqe.sampling.one_hop import make_link_queries
+from nqe.sampling.relation_queries import make_relation_link_queries
 
 NO_BOOTSTRAP = Bootstrap(samples=0)
 
@@ -24,6 +36,7 @@ def predict_links(
     *,
     ties: str = "realistic",
     bootstrap: Bootstrap = NO_BOOTSTRAP,
+    relations: bool | None = None,
     block: int = BLOCK,
     progress: Progress | None = None,
     about: Mapping[str, Any] | None = None,
@@ -32,19 +45,32 @@ def predict_links(
 
     The report takes means over answers, and groups them into subjects and objects, and values of
     qualifiers. It has no intervals unless a bootstrap is given.
+
+    `relations` also ranks the relation in every fact and the attribute of every qualifier among
+    all relations, by default if the runner predicts relations. They are parts of their own, and
+    do not count in `all`.
     """
     facts = dataset.split(split).facts
     if not len(facts):
         raise NqeError(f"the {split} split has no facts to predict; choose another split")
-    ranking = evaluate(
-        runner, make_link_queries(facts, dataset.graph), block=block, progress=progress
-    )
-    return Report.of(
-        ranking,
-        split=split,
-        ties=ties,
-        per="answer",
-        by=OF_LINKS,
-        bootstrap=bootstrap,
-        about=about,
-    )
+    options: dict[str, Any] = {"ties": ties, "per": "answer", "bootstrap": bootstrap}
+    work: dict[str, Any] = {"block": block, "progress": progress}
+    of_relations: dict[str, Metrics] = {}
+    if can_rank_relations(runner) if relations is None else relations:
+        # Before the entities, so that a runner that cannot is refused at once.
+        queries = make_relation_link_queries(facts, dataset.graph)
+        divided = _divide(rank_relations(runner, queries, **work))
+        of_relations = {part: Report.of(some, by=(), **options).all for part, some in divided}
+    ranking = evaluate(runner, make_link_queries(facts, dataset.graph), **work)
+    report = Report.of(ranking, split=split, by=OF_LINKS, about=about, **options)
+    parts = report.group("part") | of_relations
+    return replace(report, groups={**report.groups, "part": parts})
+
+
+def _divide(ranking: Ranking) -> Iterator[tuple[str, Ranking]]:
+    """The parts of a ranking of relations that have answers."""
+    slot = ranking.slot[ranking.query]
+    kept = (np.ones(len(slot), dtype=bool), slot == MAIN, slot == ATTRIBUTE)
+    for part, chosen in zip(RELATION_PARTS, kept, strict=True):
+        if chosen.any():
+            yield part, keep_answers(ranking, chosen)

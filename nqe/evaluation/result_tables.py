@@ -15,7 +15,11 @@ Cell = str | int | float | None
 
 SHOWN = ("mrr", "hits@1", "hits@3", "hits@10")
 """The metrics in the tables of a report; its JSON has all."""
-LABELS = {"missing": "missing links", "subject_object": "subject/object"}
+LABELS = {
+    "missing": "missing links",
+    "subject_object": "subject/object",
+    "main_relation": "main relation",
+}
 """How groupings and groups are called in tables, where that is not their name in JSON."""
 
 _LATEX = {

@@ -51,7 +51,9 @@ class Projections:
     entities: Tensor  # (entity elements,) indices of sources
     relations: Tensor  # (relation elements,) relation numbers
     groups: tuple[FactGroup, ...]
-    asked: Tensor  # (projections,) indices of the masked elements in `entities`
+    asked: Tensor  # (projections,) indices of the masked elements in `entities`, then `relations`
+    asks_relations: bool = False
+    """Whether the masked elements are relations; otherwise they are entities."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,7 +181,7 @@ class _Reader:
         return Projections(
             torch.from_numpy(self._slot_sources(slots)),
             torch.from_numpy(self._relations(steps, slots, first_entity, first_relation)),
-            _groups(arity, first_entity, first_relation + len(slots), asked),
+            group_facts(arity, first_entity, first_relation + len(slots), 2 * asked),
             torch.from_numpy(first_entity + asked),
         )
 
@@ -205,12 +207,13 @@ class _Reader:
         return sources
 
 
-def _groups(
-    arity: Integers, first_entity: Integers, first_relation: Integers, asked: Integers
+def group_facts(
+    arity: Integers, first_entity: Integers, first_relation: Integers, masked: Integers
 ) -> tuple[FactGroup, ...]:
     """Groups of facts of similar arity, from facts that are ordered by arity.
 
-    The padding costs little, because only attention sees it.
+    `masked` is the masked element of each fact in the order [s, r, o, a1, v1, …]. The padding
+    costs little, because only attention sees it.
     """
     groups = []
     for facts in _similar_facts(arity):
@@ -229,7 +232,7 @@ def _groups(
                 torch.from_numpy(tokens),
                 torch.from_numpy(padding) if padding.any() else None,
                 edge_kinds((length + 1) // 2),
-                torch.from_numpy(2 * asked[facts]),
+                torch.from_numpy(masked[facts]),
             )
         )
     return tuple(groups)

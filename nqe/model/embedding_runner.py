@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from nqe.graph.fact_columns import Facts
 from nqe.model.model import Model
 from nqe.query.step_table import StepTable
 
@@ -21,6 +22,21 @@ class EmbeddingRunner:
     def entity_count(self) -> int:
         """The number of entities that it scores."""
         return self.model.entity_count
+
+    @property
+    def predicts_relations(self) -> bool:
+        """Whether the model can be asked for relations."""
+        return self.model.predicts_relations
+
+    @property
+    def relation_count(self) -> int:
+        """The number of relations that it scores."""
+        return self.model.relation_count
+
+    def run_relations(self, facts: Facts) -> KnownScores:
+        """Score all relations for the one that each fact misses, which is -1 in it."""
+        self.model.eval()
+        return KnownScores(self.model.score_relations(facts))
 
     def run(self, plans: StepTable) -> VectorScores:
         """Encode queries; the result scores any range of entities."""
@@ -40,3 +56,14 @@ class VectorScores:
         """The scores of a range of entities, (queries, entities of the range)."""
         with torch.inference_mode():
             return self.model.score(self.vectors, self.model.entity_block(slice(first, last)))
+
+
+@dataclass(frozen=True, eq=False)
+class KnownScores:
+    """Scores that are computed already."""
+
+    scores: Tensor  # (queries, candidates)
+
+    def block(self, first: int, last: int) -> Tensor:
+        """The scores of a range of candidates, (queries, candidates of the range)."""
+        return self.scores[:, first:last]

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from nqe.errors import NqeError
 from nqe.model.attention import Layout, attend, full_layout, masked_layout
 from nqe.model.batch import Projections
 from nqe.model.dropout import Dropout
@@ -27,6 +28,22 @@ class Encoder(nn.Module):
     def forward(self, entities: Tensor, relations: Tensor, projections: Projections) -> Tensor:
         """The vectors in [0,1]^d of facts with one masked element each, (projections, width)."""
         raise NotImplementedError
+
+    def encode_masked(
+        self,
+        entities: Tensor,  # noqa: ARG002
+        relations: Tensor,  # noqa: ARG002
+        projections: Projections,  # noqa: ARG002
+    ) -> Tensor:
+        """The masked elements after all layers, (projections, width), to predict relations from.
+
+        Here the masked elements may be relations. An encoder needs this only for a model that
+        predicts relations.
+        """
+        raise NqeError(
+            f"the encoder {type(self).__name__} has no encode_masked, which predicting relations "
+            "needs; set train.relation_share to 0, or add it"
+        )
 
 
 class TransformerEncoder(Encoder):
@@ -54,14 +71,20 @@ class TransformerEncoder(Encoder):
 
     def forward(self, entities: Tensor, relations: Tensor, projections: Projections) -> Tensor:
         """P(X) = σ(LN(MLP(x_mask))), where x_mask is the masked element after all layers."""
+        masked = self.encode_masked(entities, relations, projections)
+        return torch.sigmoid(self.out_norm(self.mlp(masked)))
+
+    def encode_masked(
+        self, entities: Tensor, relations: Tensor, projections: Projections
+    ) -> Tensor:
+        """The masked elements after all layers, (projections, width)."""
         elements = self.drop(self.norm(torch.cat([entities, relations])))  # (elements, width)
         *layers, last = self.layers
         if layers:
             layout = full_layout(projections, self.heads)
         for layer in layers:
             elements = layer(elements, projections, layout)
-        masked = cast(Layer, last).forward_masked(elements, projections)  # (projections, width)
-        return torch.sigmoid(self.out_norm(self.mlp(masked)))
+        return cast(Layer, last).forward_masked(elements, projections)
 
 
 class Layer(nn.Module):
@@ -94,7 +117,7 @@ class Layer(nn.Module):
         """The new vectors of the masked elements alone, (projections, width)."""
         width = elements.shape[1]
         masked = functional.embedding(projections.asked, elements)
-        maps = self.entity_maps
+        maps = self.relation_maps if projections.asks_relations else self.entity_maps
         queries = functional.linear(masked, maps.weight[:width], maps.bias[:width])
         others = self._map(elements, len(projections.entities), width)  # (elements, 2 width)
         rows = torch.cat([part.view(-1, self.head_width) for part in (queries, others)])

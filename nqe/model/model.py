@@ -5,11 +5,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
 from nqe.errors import NqeError
 from nqe.graph.arrays import Integers
+from nqe.graph.fact_columns import Facts
 from nqe.graph.pattern import Kind
 from nqe.graph.vocabulary import Vocabulary
 from nqe.model.fuzzy_logic import Logic, Product
@@ -88,13 +90,7 @@ class Model(nn.Module, ABC):
 
     def encode_finite(self, plans: StepTable) -> Tensor:
         """The vectors of `encode`, after a check that their numbers are finite."""
-        vectors = self.encode(plans)
-        if not bool(vectors.isfinite().all()):
-            raise NqeError(
-                "the model gives numbers that are not finite, so its answers mean nothing; "
-                "train it again"
-            )
-        return vectors
+        return _check_finite(self.encode(plans))
 
     @abstractmethod
     def entity_block(self, entities: Entities = None) -> EntityBlock:
@@ -117,12 +113,58 @@ class Model(nn.Module, ABC):
         block = self.entity_block(entities)
         return Comparison(self.prepare(self.encode(plans)), block.vectors, block.bias)
 
+    @property
+    def predicts_relations(self) -> bool:
+        """Whether it can be asked for a relation, by `compare_relations`."""
+        return False
+
+    def compare_relations(self, facts: Facts) -> Comparison:  # noqa: ARG002
+        """Encode facts that each miss one relation, and compare them with all relations.
+
+        -1 stands for the relation, or the attribute, that is asked for. The facts are closed: they
+        have no other qualifiers. The "entities" of the comparison are the relations.
+        """
+        raise NqeError(
+            "the model was trained without relations to predict; train one with "
+            "train.relation_share above 0, such as 0.1"
+        )
+
+    def score_relations(self, facts: Facts) -> Tensor:
+        """The score of every relation for the masked one of each fact, (facts, relations)."""
+        with torch.inference_mode():
+            return _check_finite(self.compare_relations(facts).scores())
+
+    def check_masked(self, facts: Facts) -> None:
+        """Refuse facts that do not miss just one relation, or with names that it does not have."""
+        for column in (facts.subject, facts.object, facts.value):
+            _check_numbers("entity", column, self.entity_count)
+        _check_numbers("relation", facts.relation, self.relation_count, -1)
+        _check_numbers("relation", facts.attribute, self.relation_count, -1)
+        masked = (facts.relation < 0) + np.bincount(
+            facts.qualifier_fact[facts.attribute < 0], minlength=len(facts)
+        )
+        if (masked != 1).any():
+            raise NqeError(
+                f"fact {int((masked != 1).argmax())} misses {masked[masked != 1][0]} relations; "
+                "put -1 in place of one relation or attribute"
+            )
+
     def check(self, plans: StepTable) -> None:
         """Refuse plans that name entities or relations which this model does not have."""
         anchors = plans.filler[plans.kind == Kind.KNOWN]
         _check_numbers("entity", anchors, self.entity_count)
         _check_numbers("relation", plans.relation, self.relation_count, -1)
         _check_numbers("relation", plans.attribute, self.relation_count, -1)
+
+
+def _check_finite(numbers: Tensor) -> Tensor:
+    """Return what a model computed, after a check that it is finite."""
+    if not bool(numbers.isfinite().all()):
+        raise NqeError(
+            "the model gives numbers that are not finite, so its answers mean nothing; "
+            "train it again"
+        )
+    return numbers
 
 
 def _check_numbers(kind: str, numbers: Integers, count: int, lowest: int = 0) -> None:

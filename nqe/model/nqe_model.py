@@ -7,12 +7,15 @@ from torch import Tensor
 from torch.nn import functional
 
 from nqe.errors import choose
+from nqe.graph.fact_columns import Facts
 from nqe.graph.vocabulary import Vocabulary
 from nqe.model.batch import MASKS, Batch, Connectives, Level
 from nqe.model.embedding_table import FuzzyTable
 from nqe.model.encoder import ENCODERS, Encoder
 from nqe.model.fuzzy_logic import LOGICS, connect
 from nqe.model.model import Comparison, Entities, EntityBlock, Model
+from nqe.model.relation_batch import RelationBatch
+from nqe.model.relation_scores import RelationScores
 from nqe.model.scorer import SCORERS, Scorer
 from nqe.query.step_table import StepTable
 from nqe.settings import ModelSettings
@@ -40,6 +43,10 @@ class NQEModel(Model):
         self.logic = choose(LOGICS, settings.logic, "logic")
         new_scorer = choose(SCORERS, settings.score, "score")
         self.scorer: Scorer = new_scorer(entity_count, settings.temperature)
+        # Last, so that the initial weights of all other parts are the same without it.
+        self.relation_scores = (
+            RelationScores(settings, relation_count) if settings.predict_relations else None
+        )
 
     def encode(self, plans: StepTable) -> Tensor:
         """One vector per query, (queries, width)."""
@@ -68,6 +75,27 @@ class NQEModel(Model):
         queries = functional.embedding(batch.targets, self._sources(batch, anchors))
         block = self.scorer.make_block(vectors, rows)
         return Comparison(self.prepare(queries), block.vectors, block.bias)
+
+    @property
+    def predicts_relations(self) -> bool:
+        """Whether it was built to predict relations."""
+        return self.relation_scores is not None
+
+    def compare_relations(self, facts: Facts) -> Comparison:
+        """Encode facts that each miss one relation, and compare them with all relations."""
+        if self.relation_scores is None:
+            return super().compare_relations(facts)
+        self.check_masked(facts)
+        batch = RelationBatch.of(facts, self.relation_count).to(self.device)
+        anchors = self.entities(batch.anchors)
+        known = torch.cat([self.relations(), self.relation_scores.mask()])  # (relations + 1, width)
+        masked = self.encoder.encode_masked(
+            functional.embedding(batch.projections.entities, anchors),
+            functional.embedding(batch.projections.relations, known),
+            batch.projections,
+        )
+        result: Comparison = self.relation_scores(masked[batch.order], self.relations)
+        return result
 
     def forward(self, batch: Batch) -> Tensor:
         """One vector per query of a batch, (queries, width)."""

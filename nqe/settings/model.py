@@ -41,6 +41,9 @@ class ModelSettings:
     steepness: float = 8.0
     """Embeddings are sigmoid(steepness · (weights - mean)); larger values let them move faster."""
 
+    predict_relations: bool = False
+    """Whether a relation can be asked for; `train.relation_share` above 0 turns it on."""
+
     def __post_init__(self) -> None:
         check_choice("model.heterogeneity", self.heterogeneity, HETEROGENEITIES)
         for name, most in MOST.items():

@@ -26,6 +26,11 @@ class RunSettings:
     model: ModelSettings = field(default_factory=ModelSettings)
     train: TrainSettings = field(default_factory=TrainSettings)
 
+    def __post_init__(self) -> None:
+        if self.train.relation_share and not self.model.predict_relations:
+            # What asks for relations in training needs a model that predicts them.
+            object.__setattr__(self, "model", replace(self.model, predict_relations=True))
+
     def to_json(self) -> dict[str, Any]:
         """The settings as JSON data, by section."""
         return {"model": to_json(self.model), "train": to_json(self.train)}

@@ -30,6 +30,8 @@ class TrainSettings:
     """From a graph: how often a one-hop query occurs is its number of answers to this power."""
     one_hop_share: float = 0.5
     """From a graph: the share of one-hop queries in a batch when there are other shapes."""
+    relation_share: float = 0.0
+    """The share of a batch that asks for the relation, or an attribute, of a fact."""
     batch: int = 1024
     """Queries per step, over all processes together."""
     batching: str = "parallel"
@@ -84,6 +86,13 @@ class TrainSettings:
     """The same seed gives the same weights on a CPU."""
 
     @property
+    def relation_batch(self) -> int:
+        """How many queries of a batch ask for a relation: with any share, some but not all."""
+        if not self.relation_share:
+            return 0
+        return min(max(1, round(self.batch * self.relation_share)), self.batch - 1)
+
+    @property
     def end(self) -> dict[str, float | None]:
         """The settings that say when training is complete."""
         return {
@@ -105,10 +114,12 @@ class TrainSettings:
             check_choice(f"train.{name}", getattr(self, name), allowed)
         for name in ("open_share", "answers_power", "one_hop_share", "full_from", "warm_up"):
             check_fraction(f"train.{name}", getattr(self, name))
-        for name in ("smoothing", "average"):
+        for name in ("smoothing", "average", "relation_share"):
             check_fraction(f"train.{name}", getattr(self, name), below_one=True)
         for name in ("batch", "candidates", "epochs", "valid_queries"):
             check_at_least(f"train.{name}", getattr(self, name), 1)
+        if self.relation_share:
+            check_at_least("train.batch", self.batch, 2)
         check_at_least("train.workers", self.workers, 1, MAX_WORKERS)
         for name in ("steps", "evaluate_steps", "patience", "save_steps"):
             if getattr(self, name) is not None:

@@ -19,22 +19,37 @@ from nqe.training.candidates import (
 )
 from nqe.training.distributed import ProcessGroup
 from nqe.training.loss import SoftmaxLoss
+from nqe.training.relation_source import RelationSource
 
-# Keys of the random generators; query_sources.py uses other ones.
+# Keys of the random generators; query_sources.py and relation_source.py use other ones.
 _CANDIDATES, _DROPOUT = 3, 4
 
 
 class BatchGradients:
     """Computes the gradients of batches; each process works on its share of the queries."""
 
-    def __init__(self, model: Model, settings: TrainSettings, processes: ProcessGroup) -> None:
+    def __init__(
+        self,
+        model: Model,
+        settings: TrainSettings,
+        processes: ProcessGroup,
+        relations: RelationSource | None = None,
+    ) -> None:
         self.model, self.settings, self.processes = model, settings, processes
+        self._relations = relations
         self._loss = SoftmaxLoss(settings.smoothing, model.entity_count)
+        self._relation_loss = SoftmaxLoss(settings.smoothing, model.relation_count)
+
+    @property
+    def relation_count(self) -> int:
+        """How many queries are added to each batch that ask for a relation."""
+        return 0 if self._relations is None else self._relations.count
 
     def compute(self, table: QueryTable, step: int, progress: float) -> Tensor:
         """Add the gradients of a batch to the model's, and return the mean loss of its queries.
 
-        With several processes, both are this process's part of a sum.
+        The queries that ask for relations are part of the batch and of the mean. With several
+        processes, both results are this process's part of a sum.
         """
         rng = self._seed(step)
         if self.settings.targets == "one":
@@ -44,8 +59,26 @@ class BatchGradients:
         self.model.train()
         with self._precision():
             comparison = self.model.compare(own.plans, candidates.entities)
-        scale = 1 / len(table)
+        scale = 1 / (len(table) + self.relation_count)
         loss = self._loss(comparison, candidates.targets, scale, candidates.weight)
+        loss.backward()  # type: ignore[no-untyped-call]
+        return loss.detach() + self._ask_for_relations(step, scale, rng)
+
+    def _ask_for_relations(self, step: int, scale: float, rng: np.random.Generator) -> Tensor | int:
+        """Add the gradients of the relation queries of a step, and return their loss."""
+        if self._relations is None:
+            return 0
+        queries = self._relations.draw(step)
+        answers = queries.easy
+        if self.settings.targets == "one":
+            answers = draw_one_answer(answers, rng)
+        own = self.processes.take_share(np.arange(len(queries)))
+        if not len(own):
+            return 0
+        targets = take_all_entities(answers.take(own)).to(self.model.device).targets
+        with self._precision():
+            comparison = self.model.compare_relations(queries.facts.take(own))
+        loss = self._relation_loss(comparison, targets, scale)
         loss.backward()  # type: ignore[no-untyped-call]
         return loss.detach()
 

@@ -20,6 +20,7 @@ from nqe.training.learning_rate import compute_rate
 from nqe.training.memory import return_freed_memory
 from nqe.training.optimizer import Optimizer
 from nqe.training.query_sources import Position, QuerySource
+from nqe.training.relation_source import RelationSource
 from nqe.training.run_folder import State
 from nqe.training.training_log import TrainingLog
 
@@ -42,10 +43,11 @@ class Loop:
         clock: Clock,
         log: TrainingLog,
         checkpointer: Checkpointer,
+        relations: RelationSource | None = None,
     ) -> None:
         self.settings, self.optimizer, self.processes = settings, optimizer, processes
         self.clock, self.log, self.checkpointer = clock, log, checkpointer
-        self.gradients = BatchGradients(optimizer.model, settings, processes)
+        self.gradients = BatchGradients(optimizer.model, settings, processes, relations)
         self.interrupts = Interrupts()
         self.state = State()
         self.progress = self.rate = 0.0
@@ -79,7 +81,8 @@ class Loop:
             if self.progress >= 1 or is_over:
                 return
             table, position = self._next_batch(batches)
-            self._finish_step(self._take_step(table), len(table), position)
+            queries = len(table) + self.gradients.relation_count
+            self._finish_step(self._take_step(table), queries, position)
 
     def _patience_is_over(self) -> bool:
         return self.settings.patience is not None and self.state.worse >= self.settings.patience

@@ -31,7 +31,7 @@ from nqe.sampling.query_table import QueryTable, concatenate, empty
 from nqe.sampling.wide_conjunctions import WideConjunctions
 from nqe.settings import SamplingSettings, TrainSettings
 
-# Keys of the random generators; gradients.py uses 3 and 4.
+# Keys of the random generators; gradients.py uses 3 and 4, relation_source.py uses 9.
 _ORDER, _OPEN, _SHAPE, _REPETITIONS, _WIDE, _ANY, _CLOSED = (0, 1, 2, 5, 6, 7, 8)
 _MAX_OPEN = 9
 """An epoch has at most this many open queries for each closed one."""
@@ -241,9 +241,11 @@ def open_source(
 ) -> Iterator[QuerySource]:
     """Open the source of a query set, or of the graph if there is none.
 
-    Worker processes that sample queries end with the `with` block.
+    Its batches leave room for the queries that ask for relations. Worker processes that sample
+    queries end with the `with` block.
     """
     shapes = parse_shapes(settings)
+    settings = replace(settings, batch=settings.batch - settings.relation_batch)
     if queries is None:
         with open_graph_source(dataset, shapes or list(SHAPES), settings, position) as source:
             yield source

@@ -25,6 +25,7 @@ from nqe.training.loop import Loop
 from nqe.training.memory import keep_freed_memory
 from nqe.training.optimizer import Optimizer
 from nqe.training.query_sources import QuerySource, open_source
+from nqe.training.relation_source import open_relation_source
 from nqe.training.run_folder import RunFolder, State, UsedQueries, check_new
 from nqe.training.status import FitResult, Listeners, OnStep, OnValidation
 from nqe.training.tensorboard import TensorBoard
@@ -125,6 +126,11 @@ def _open_resumed(
 
 def _check_same_settings(run: RunFolder, settings: RunSettings) -> None:
     own = run.settings
+    if settings.train.relation_share and not own.model.predict_relations:
+        raise NqeError(
+            f"{run.folder}: its model was built without relations to predict; resume without "
+            "train.relation_share, or begin another run"
+        )
     if settings.model != own.model:
         raise NqeError(f"{run.folder}: its model has other settings; resume without [model]")
     if settings.train.facts != own.train.facts:
@@ -175,7 +181,8 @@ def _fit(
         with TensorBoard(place, state.step if job.resumed else None) as tensorboard:
             log = TrainingLog(run, tensorboard, clock, listeners)
             checkpointer = Checkpointer(run, optimizer, valid, log)
-            loop = Loop(settings, optimizer, processes, clock, log, checkpointer)
+            relations = open_relation_source(dataset, settings)
+            loop = Loop(settings, optimizer, processes, clock, log, checkpointer, relations)
             end = loop.train(source, state)
             tensorboard.add_entities(optimizer.result, dataset.graph)
     return FitResult(run.folder, end.step, end.step - state.step, end.seconds, end.best)
@@ -191,6 +198,11 @@ def _build_model(job: _Job) -> Model:
     names, settings = job.dataset.vocabulary, job.settings
     torch.manual_seed(settings.train.seed)
     model = new_model(settings.model, len(names.entities), len(names.relations), names)
+    if settings.train.relation_share and not model.predicts_relations:
+        raise NqeError(
+            f"train.relation_share is {settings.train.relation_share}, but a model of the kind "
+            f"'{settings.model.kind}' predicts no relations; set it to 0"
+        )
     return model.to(choose_device(settings.train.device))
 
 

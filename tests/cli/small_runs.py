@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -13,11 +14,11 @@ from nqe.run_folders import BEST, RUN
 from nqe.settings import ModelSettings, RunSettings
 
 
-def write_run(folder: Path, dataset: Dataset, seed: int) -> Path:
+def write_run(folder: Path, dataset: Dataset, seed: int, **changes: Any) -> Path:
     """Write a run of a small model with its initial weights."""
     torch.manual_seed(seed)
     names = dataset.vocabulary
-    small = ModelSettings(width=16, layers=1, heads=2, feed_forward=16)
+    small = ModelSettings(width=16, layers=1, heads=2, feed_forward=16, **changes)
     model = new_model(small, len(names.entities), len(names.relations), names)
     settings = RunSettings(model=small).to_json()
     manifest = {"dataset": "atlas", "fingerprint": dataset.fingerprint, "settings": settings}

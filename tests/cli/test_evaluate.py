@@ -129,6 +129,7 @@ def test_link_prediction_is_reported_by_parts_of_the_fact(tmp_path: Path) -> Non
         (("--mode", "exact"), "--mode is 'exact'; choose one of embedding, hybrid"),
         (("--facts", "train"), "--facts has no meaning without --mode hybrid; leave it out"),
         (("--link-prediction",), "not a graph"),
+        (("--relations",), "--relations has no meaning without --link-prediction; leave it out"),
     ],
 )
 def test_what_cannot_be_evaluated_is_refused(
@@ -184,6 +185,20 @@ def test_link_prediction_of_a_run_on_disk_prints_one_object(home: Path) -> None:
     assert 0 < report["by_part"]["value"]["mrr"] < 0.2
 
 
+def test_relations_are_ranked_if_the_model_predicts_them(home: Path) -> None:
+    write_run(home / "with", ATLAS, seed=0, predict_relations=True)
+    words = ("evaluate", "with", "atlas", "--link-prediction", "--split", "valid")
+    report = json.loads(well(run_nqe(*words, "--json", cwd=home)))
+    parts, facts = report["by_part"], ATLAS.splits["valid"]
+    assert parts["main_relation"]["answers"] == len(facts)
+    both = parts["main_relation"]["answers"] + parts["attribute"]["answers"]
+    assert parts["relation"]["answers"] == both
+    assert "main relation\t" in well(run_nqe(*words, cwd=home))
+    without = json.loads(well(run_nqe(*words, "--no-relations", "--json", cwd=home)))
+    assert list(without["by_part"]) == ["subject_object", "value"]
+    assert without["all"] == report["all"]
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
@@ -192,6 +207,7 @@ def test_link_prediction_of_a_run_on_disk_prints_one_object(home: Path) -> None:
         (("first", "first"), "not a query set"),
         (("first", "nowhere", "--link-prediction"), "not a graph"),
         (("first", "atlas", "--link-prediction", "--split", "dev"), "no dev split"),
+        (("first", "atlas", "--link-prediction", "--relations"), "trained without relations to"),
     ],
 )
 def test_what_does_not_exist_is_refused_in_one_sentence(

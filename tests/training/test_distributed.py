@@ -22,6 +22,7 @@ DATASET = towns()
 TORCHRUN = (sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2")
 VARIANTS: dict[str, dict[str, Any]] = {
     "full softmax over queries": {"loss": "full", "average": 0.5},
+    "relations of facts as well": {"relation_share": 0.1, "batch": 31, "candidates": 30},
     "sampled softmax from a graph": {
         "shapes": ["1p", "2i"],
         "candidates": 30,
