@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from nqe.errors import NqeError
 from nqe.graph.arrays import Integers
+from nqe.graph.fact_columns import Facts
 from nqe.graph.pattern import Kind
 from nqe.graph.vocabulary import Vocabulary
 from nqe.model.fuzzy_logic import Logic, Product
@@ -77,6 +78,18 @@ class Model(nn.Module, ABC):
     def device(self) -> torch.device:
         """The device that the weights are on."""
         return next(self.parameters()).device
+
+    @property
+    def needs_facts(self) -> bool:
+        """Whether `encode` works only after `with_facts`."""
+        return False
+
+    def with_facts(self, facts: Facts) -> Model:  # noqa: ARG002
+        """The same model, with the same weights, that draws context from facts in its numbers.
+
+        A model without context is returned as it is.
+        """
+        return self
 
     @abstractmethod
     def encode(self, plans: StepTable) -> Tensor:

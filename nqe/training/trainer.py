@@ -104,6 +104,11 @@ class _Job:
     name: str | None
     resumed: RunFolder | None
 
+    @property
+    def facts(self) -> str:
+        """The splits whose facts the model learns from; query sets are made from train."""
+        return self.settings.train.facts if self.queries is None else "train"
+
 
 def _open_resumed(
     folder: Path, dataset: Dataset, given: UsedQueries | None, settings: RunSettings | None
@@ -190,6 +195,8 @@ def _build_model(job: _Job) -> Model:
     names, settings = job.dataset.vocabulary, job.settings
     torch.manual_seed(settings.train.seed)
     model = new_model(settings.model, len(names.entities), len(names.relations), names)
+    if model.needs_facts:
+        model = model.with_facts(job.dataset.known(job.facts).facts)
     return model.to(choose_device(settings.train.device))
 
 
@@ -199,8 +206,7 @@ def _open_folder(job: _Job, processes: ProcessGroup) -> RunFolder:
         if processes.is_first:
             job.resumed.prepare_to_continue(job.settings)
         return job.resumed
-    facts = job.settings.train.facts
-    trained_on = facts if job.queries is None else job.queries.folder
+    trained_on = job.facts if job.queries is None else job.queries.folder
     card = Card(job.name, job.dataset.fingerprint, trained_on)
     if processes.is_first:
         return RunFolder.create(job.folder, job.settings, card, job.queries)
