@@ -56,9 +56,10 @@ class FactVectors(nn.Module):
         scales = functional.embedding(context.roles, self.scales)
         shifts = functional.embedding(context.roles, self.shifts)
         elements = torch.addcmul(shifts, entities, scales, value=_STEEPNESS)
-        facts = elements.new_zeros(context.padding.numel(), elements.shape[1])
+        width = elements.shape[1]
+        facts = elements.new_zeros(context.padding.numel(), width)
         facts = self.norm(facts.index_add(0, context.places, elements))
-        return ContextVectors(facts.view(*context.padding.shape, -1), context.padding)
+        return ContextVectors(facts.view(*context.padding.shape, width), context.padding)
 
 
 class ContextAttention(nn.Module):

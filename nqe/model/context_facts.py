@@ -162,12 +162,12 @@ def _spread(
 ) -> tuple[Integers, Integers]:
     """Numbers below each count, at most `most` of them, and whose they are.
 
-    If there are more, they are cut into `most` equal parts. The middle of each part is taken, or
-    with a generator one drawn from it.
+    The numbers below a larger count are cut into `most` parts of about the same size. The middle
+    of each part is taken, or with a generator one drawn from it.
     """
     lengths = np.minimum(counts, most)
     owner = np.repeat(np.arange(len(counts)), lengths)
-    number = ranges(np.zeros_like(lengths), lengths)
+    part, count = ranges(np.zeros_like(lengths), lengths), np.maximum(counts, most)[owner]
+    first, end = part * count // most, (part + 1) * count // most
     within = 0.5 if rng is None else rng.random(len(owner))
-    spread = ((number + within) * (counts[owner] / most)).astype(np.int64)
-    return np.where(counts[owner] <= most, number, spread), owner
+    return first + ((end - first) * within).astype(np.int64), owner
