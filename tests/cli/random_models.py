@@ -47,7 +47,7 @@ class RandomScores:
 class RandomModel(OpenedRun):
     """A run whose seed is the last letter of its folder's name."""
 
-    def open_runner(self, dataset: Any = None) -> Any:  # noqa: ARG002
+    def open_runner(self, dataset: Any = None) -> Any:
         return RandomRunner(ord(self.place[-1]), len(ATLAS.vocabulary.entities))
 
 
