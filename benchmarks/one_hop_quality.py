@@ -29,9 +29,9 @@ from machine import (
 from trained import run_stamp, train_run
 
 from nqe import version
+from nqe.answering import OpenedRun
 from nqe.evaluation import predict_links
 from nqe.graph import Dataset
-from nqe.model import EmbeddingRunner, load
 from nqe.settings import RunSettings, build_run_settings
 
 RUNS = ROOT / "build" / "one-hop"
@@ -138,7 +138,7 @@ def train_and_score(experiment: Experiment, dataset: Dataset, split: str) -> Non
 
 def score(folder: Path, dataset: Dataset, split: str) -> dict[str, Any]:
     """The link prediction scores of a run on a split, its memory, and how busy the machine was."""
-    report = predict_links(EmbeddingRunner(load(folder)), dataset, split)
+    report = predict_links(OpenedRun.load(folder).open_runner(dataset), dataset, split)
     parts = {"all": report.all, **report.group("part")}
     scores: dict[str, Any] = {part: metrics.to_json() for part, metrics in parts.items()}
     return scores | {"gigabytes": peak_memory(), "multiply": matrix_multiply_rate()}

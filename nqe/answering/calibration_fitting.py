@@ -30,6 +30,7 @@ from nqe.errors import NqeError
 from nqe.files import new_file
 from nqe.graph.arrays import Booleans, Integers
 from nqe.graph.dataset import Dataset
+from nqe.graph.fact_columns import Facts
 from nqe.graph.fact_source import FactSource
 from nqe.graph.pattern import FIRST_QUALIFIER, Kind, Patterns
 from nqe.graph.ragged import Ragged
@@ -235,10 +236,11 @@ def draw_samples(
 ) -> Samples:
     """Collect the answers, the best entities and some of all others of every query.
 
-    Stated entities are left out. `known` says which entities stood in a slot before; None if
-    nothing is known about that.
+    Stated entities are left out. `known` says which entities stood in a slot before, and has
+    the context of a model that uses facts; None if nothing is known.
     """
-    runner, parts = EmbeddingRunner(model), []
+    facts = Facts.empty() if known is None else known.facts
+    runner, parts = EmbeddingRunner(model.with_facts(facts)), []
     plans, targets = table.plans, table.plans.targets
     kind = np.minimum(plans.asked[targets], FIRST_QUALIFIER)
     place = plans.relation[targets] * SLOT_KINDS + kind

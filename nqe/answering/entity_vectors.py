@@ -10,6 +10,7 @@ from torch import Tensor
 
 from nqe.answering.entity_index import EntityIndex
 from nqe.graph.arrays import Integers
+from nqe.graph.fact_columns import Facts
 from nqe.graph.pattern import Patterns
 from nqe.model.model import EntityBlock, Model
 from nqe.query.step_table import StepTable
@@ -67,7 +68,8 @@ class EntityVectors:
         """An index of the entities, built on first use for queries with random anchors."""
         table = StepTable.of_patterns(self._draw_patterns())
         with torch.no_grad():
-            queries = self.model.prepare(self.model.encode_finite(table))
+            model = self.model.with_facts(Facts.empty())
+            queries = model.prepare(model.encode_finite(table))
             return EntityIndex.build(self.block, queries)
 
     def _draw_patterns(self) -> Patterns:

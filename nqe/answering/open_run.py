@@ -11,6 +11,7 @@ from nqe.answering.calibration_storage import find_weights_digest, load_calibrat
 from nqe.answering.open_graph import open_dataset, open_trained_dataset, read_dataset_name
 from nqe.errors import NqeError
 from nqe.graph.dataset import Dataset
+from nqe.graph.splits import SPLITS
 from nqe.model.checkpoint import load_opened
 from nqe.model.embedding_runner import EmbeddingRunner
 from nqe.model.model import Model
@@ -63,8 +64,25 @@ class OpenedRun:
 
     @property
     def runner(self) -> EmbeddingRunner:
-        """The paper's runner: the model alone, without facts."""
-        return EmbeddingRunner(self.model)
+        """The paper's runner, as `open_runner` gives it for the data set of the training."""
+        return self.open_runner()
+
+    def open_runner(self, dataset: Dataset | None = None) -> EmbeddingRunner:
+        """The paper's runner: the model alone; its context, if any, is what it was trained on.
+
+        The data set is opened only for a model that uses facts, unless it is given.
+        """
+        if not self.model.needs_facts:
+            return EmbeddingRunner(self.model)
+        dataset = self.open_dataset() if dataset is None else dataset
+        return EmbeddingRunner(self.model.with_facts(dataset.known(self._learnt_splits).facts))
+
+    @property
+    def _learnt_splits(self) -> str:
+        """The splits whose facts the model was trained on; query sets are made from train."""
+        names = (self.trained_on or "").split(",")
+        are_splits = all(name.strip() in (*SPLITS, "all") for name in names)
+        return self.trained_on if self.trained_on and are_splits else "train"
 
     def open_dataset(self, graph: str | Path | None = None) -> Dataset:
         """Open a data set; by default the one that the model was trained on."""

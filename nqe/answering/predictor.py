@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from dataclasses import replace
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -126,7 +127,7 @@ class Predictor:
         unseen[table.step_of_slot[new_attribute | new_filler]] = True
         translated = replace(table, relation=relation, attribute=attribute, filler=filler)
         with torch.no_grad():
-            vectors = self.model.encode_finite(translated)
+            vectors = self._model_with_facts.encode_finite(translated)
             plan = table.plan_of_step[unseen]
             vectors[torch.from_numpy(plan).to(self.device)] = torch.nan
         return vectors
@@ -158,6 +159,15 @@ class Predictor:
                     f"{kind.name(int(unseen[0]))} was added to the graph after the model was "
                     "trained, so no relation is predicted with it; train a model on this graph"
                 )
+
+    @cached_property
+    def _model_with_facts(self) -> Model:
+        """The model over the graph's facts, if it uses any; made when first used."""
+        if not self.model.needs_facts:
+            return self.model
+        return self.model.with_facts(
+            _translate_facts(self.graph.facts, self._entity, self._relation)
+        )
 
     def find_stated(self, bindings: Bindings) -> tuple[Integers, Integers]:
         """Find what the facts state: pairs of a binding and an entity in its asked slot."""
@@ -234,6 +244,15 @@ def _map_numbers(own: Names, others: Names) -> Integers:
         return np.arange(len(others))
     number = {name: place for place, name in enumerate(own.ids)}
     return np.array([number.get(name, -1) for name in others.ids], dtype=np.int64)
+
+
+def _translate_facts(facts: Facts, entities: Integers, relations: Integers) -> Facts:
+    """The facts without any name that the model lacks, in its numbers."""
+    known = (entities[facts.subject] >= 0) & (entities[facts.object] >= 0)
+    known &= relations[facts.relation] >= 0
+    lacking = (entities[facts.value] < 0) | (relations[facts.attribute] < 0)
+    known[facts.qualifier_fact[lacking]] = False
+    return facts.take(np.flatnonzero(known)).renumber(entities, relations)
 
 
 def _translate(column: Integers, chosen: Booleans, numbers: Integers) -> tuple[Integers, Booleans]:

@@ -119,12 +119,11 @@ def _sample(dataset: Dataset, output: str) -> None:
 
 def _train(dataset: Dataset, output: str, seconds: float) -> None:
     """Train a model, evaluate it, and answer questions whose answers were held out."""
-    from nqe.answering import train
+    from nqe.answering import OpenedRun, train
     from nqe.cli.print_report import print_link_report
     from nqe.cli.progress import TrainingBar
     from nqe.demo import make_demo_settings
     from nqe.evaluation import predict_links
-    from nqe.model import EmbeddingRunner, load
 
     place = Path(output).with_suffix(RUN_ENDING)
     printing.heading("A model that predicts what the graph lacks")
@@ -133,7 +132,7 @@ def _train(dataset: Dataset, output: str, seconds: float) -> None:
     with TrainingBar() as bar:
         trained = train(dataset, place, settings=settings, name=output, on_step=bar.update)
     printing.say(f"{place}: {trained.steps:,} steps on the train split")
-    print_link_report(predict_links(EmbeddingRunner(load(place)), dataset), "table")
+    print_link_report(predict_links(OpenedRun.load(place).open_runner(dataset), dataset), "table")
     if trained.calibrated is not None:
         before, after = trained.calibrated.before.error, trained.calibrated.after.error
         printing.say(f"calibrated: expected calibration error {after:.3f}, before {before:.3f}")

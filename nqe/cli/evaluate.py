@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from nqe.answering import OpenedRun
     from nqe.evaluation import Ranking, Runner
     from nqe.evaluation.query_selection import QuerySelection
+    from nqe.graph.dataset import Dataset
 
 
 def add_to(app: typer.Typer) -> None:
@@ -160,7 +161,7 @@ def _evaluate_links(
     }
     with ProgressBar("queries") as progress:
         report = predict_links(
-            model.runner,
+            model.open_runner(dataset),
             dataset,
             split,
             ties=ties,
@@ -218,10 +219,10 @@ def _rank(
 
     _check_graph(model, selection, graph)
     table = selection.load()
-    runner: Runner = model.runner
-    known = None
     if mode == HYBRID:
         runner, known = _open_hybrid(model, selection, facts, graph)
+    else:
+        runner, known = _open_embedding(model, selection, graph), None
     with ProgressBar("queries") as progress:
         ranking = rank_answers(runner, table, answers=answers, progress=progress)
     about = {
@@ -249,17 +250,30 @@ def _check_graph(model: OpenedRun, selection: QuerySelection, graph: str | None)
         model.check_vocabulary(place, dataset)
 
 
+def _open_embedding(model: OpenedRun, selection: QuerySelection, graph: str | None) -> Runner:
+    """Open the paper's runner; only a model that uses facts needs the data set."""
+    needs_facts = model.model.needs_facts
+    return model.open_runner(_open_dataset(model, selection, graph) if needs_facts else None)
+
+
+def _open_dataset(model: OpenedRun, selection: QuerySelection, graph: str | None) -> Dataset:
+    """Open the data set that is named, or the one of the model or the queries."""
+    from nqe.sampling.storage import check_graph
+
+    place = graph or (selection.manifest["dataset"] if model.dataset_name is None else None)
+    dataset = model.open_dataset(place)
+    check_graph(selection.folder, dataset)
+    return dataset
+
+
 def _open_hybrid(
     model: OpenedRun, selection: QuerySelection, facts: str | None, graph: str | None
 ) -> tuple[Runner, str]:
     """Open the hybrid runner over the known facts; also return the names of their splits."""
     from nqe.answering import Answerer, HybridRunner
     from nqe.cli.open_run import note_calibration
-    from nqe.sampling.storage import check_graph
 
-    place = graph or (selection.manifest["dataset"] if model.dataset_name is None else None)
-    dataset = model.open_dataset(place)
-    check_graph(selection.folder, dataset)
+    dataset = _open_dataset(model, selection, graph)
     if facts is None:
         facts = dataset.known_splits(selection.split)
     answerer = Answerer(dataset, model.model, facts=facts, calibration=model.calibration)

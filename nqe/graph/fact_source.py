@@ -8,6 +8,7 @@ from nqe.graph.arrays import Booleans, Integers
 from nqe.graph.bind_sets import BoundSets
 from nqe.graph.entity_set import EntitySet
 from nqe.graph.fact import Fact
+from nqe.graph.fact_columns import Facts
 from nqe.graph.pattern import Matches, Pattern, Patterns
 from nqe.graph.vocabulary import Vocabulary
 
@@ -30,6 +31,10 @@ class FactSource(Protocol):
     @property
     def relation_count(self) -> int:
         """The number of relations in the vocabulary, attributes included."""
+
+    @property
+    def facts(self) -> Facts:
+        """All facts as columns, in the order of their rows."""
 
     def __len__(self) -> int:
         """The number of facts."""

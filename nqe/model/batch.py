@@ -11,6 +11,8 @@ from torch import Tensor
 from nqe.graph.arrays import Integers
 from nqe.graph.pattern import FIRST_QUALIFIER, Kind
 from nqe.graph.ragged import offsets, ranges
+from nqe.model.context import ContextElements
+from nqe.model.context_facts import Context
 from nqe.model.devices import move
 from nqe.model.edge_kinds import edge_kinds
 from nqe.query.plan import Op
@@ -54,6 +56,7 @@ class Projections:
     asked: Tensor  # (projections,) indices of the masked elements in `entities`, then `relations`
     asks_relations: bool = False
     """Whether the masked elements are relations; otherwise they are entities."""
+    context: ContextElements | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,15 +83,15 @@ class Batch:
     then the results of each level, in this order.
     """
 
-    anchors: Tensor  # (anchors,) the distinct entities that occur in atoms
+    anchors: Tensor  # (anchors,) the distinct entities that occur in atoms and their context
     levels: tuple[Level, ...]
     steps: Tensor  # (steps,) the source that holds the result of each step
     targets: Tensor  # (queries,) the source that holds the result of each query
 
     @classmethod
-    def of(cls, plans: StepTable) -> Batch:
-        """Lay out the given plans."""
-        reader = _Reader.of(plans)
+    def of(cls, plans: StepTable, context: Context | None = None) -> Batch:
+        """Lay out the given plans, with the context of their projections if there is any."""
+        reader = _Reader.of(plans, context)
         levels = tuple(reader.level(depth) for depth in range(plans.depth_count))
         result_of = reader.sources.of_step
         unknown = plans.op[result_of < 0]
@@ -131,17 +134,21 @@ class _Reader:
     anchors: Integers  # (anchors,)
     in_slot: Integers  # (slots,) the source in each slot, except in slots that steps fill
     sources: _Sources
+    context: Context | None
 
     @classmethod
-    def of(cls, table: StepTable) -> _Reader:
+    def of(cls, table: StepTable, context: Context | None) -> _Reader:
         """A reader that has numbered the masks and the anchors."""
         known, free = table.kind == Kind.KNOWN, table.kind == Kind.FREE
-        anchors, anchor_index = np.unique(table.filler[known], return_inverse=True)
+        entities = table.filler[known]
+        if context is not None:
+            entities = np.concatenate([entities, context.elements.values])
+        anchors, anchor_index = np.unique(entities, return_inverse=True)
         in_slot = np.zeros(len(table.kind), dtype=np.int64)
-        in_slot[known] = MASKS + anchor_index
+        in_slot[known] = MASKS + anchor_index[: int(known.sum())]
         in_slot[free] = table.closed[table.step_of_slot[free]]
         results = np.where(table.op == Op.ANY, ANY, -1)
-        return cls(table, anchors, in_slot, _Sources(results, MASKS + len(anchors)))
+        return cls(table, anchors, in_slot, _Sources(results, MASKS + len(anchors)), context)
 
     def level(self, depth: int) -> Level:
         """The steps of one depth; all lower levels must have been read."""
@@ -183,6 +190,20 @@ class _Reader:
             torch.from_numpy(self._relations(steps, slots, first_entity, first_relation)),
             group_facts(arity, first_entity, first_relation + len(slots), 2 * asked),
             torch.from_numpy(first_entity + asked),
+            context=self._context(steps),
+        )
+
+    def _context(self, steps: Integers) -> ContextElements | None:
+        """The elements of the context facts of the given projections."""
+        if self.context is None:
+            return None
+        elements = self.context.take(steps)
+        sources = MASKS + self.anchors.searchsorted(elements.entity)
+        return ContextElements(
+            torch.from_numpy(sources),
+            torch.from_numpy(elements.role),
+            torch.from_numpy(elements.place),
+            torch.from_numpy(elements.padding),
         )
 
     def _relations(

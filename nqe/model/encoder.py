@@ -12,6 +12,7 @@ from torch.nn import functional
 from nqe.errors import NqeError
 from nqe.model.attention import Layout, attend, full_layout, masked_layout
 from nqe.model.batch import Projections
+from nqe.model.context import ContextAttention, ContextVectors
 from nqe.model.dropout import Dropout
 from nqe.model.edge_kinds import EDGES
 from nqe.model.linear_by_role import linear_by_role
@@ -25,8 +26,17 @@ class Encoder(nn.Module):
     settings.
     """
 
-    def forward(self, entities: Tensor, relations: Tensor, projections: Projections) -> Tensor:
-        """The vectors in [0,1]^d of facts with one masked element each, (projections, width)."""
+    def forward(
+        self,
+        entities: Tensor,
+        relations: Tensor,
+        projections: Projections,
+        context: ContextVectors | None = None,
+    ) -> Tensor:
+        """The vectors in [0,1]^d of facts with one masked element each, (projections, width).
+
+        `context` is given if the settings ask for it.
+        """
         raise NotImplementedError
 
     def encode_masked(
@@ -68,10 +78,26 @@ class TransformerEncoder(Encoder):
         self.drop = Dropout(settings.dropout)
         self.mlp = nn.Sequential(nn.Linear(width, width), nn.GELU(), nn.Linear(width, width))
         self.out_norm = nn.LayerNorm(width)
+        self.context = (
+            ContextAttention(width, settings.heads, settings.feed_forward, settings.dropout)
+            if settings.context
+            else None
+        )
 
-    def forward(self, entities: Tensor, relations: Tensor, projections: Projections) -> Tensor:
-        """P(X) = σ(LN(MLP(x_mask))), where x_mask is the masked element after all layers."""
-        masked = self.encode_masked(entities, relations, projections)
+    def forward(
+        self,
+        entities: Tensor,
+        relations: Tensor,
+        projections: Projections,
+        context: ContextVectors | None = None,
+    ) -> Tensor:
+        """P(X) = σ(LN(MLP(x_mask))), where x_mask is the masked element after all layers.
+
+        With context, it attends to the context facts after the last layer.
+        """
+        masked = self.encode_masked(entities, relations, projections)  # (projections, width)
+        if self.context is not None and context is not None:
+            masked = self.context(masked, context)
         return torch.sigmoid(self.out_norm(self.mlp(masked)))
 
     def encode_masked(

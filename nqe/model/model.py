@@ -80,6 +80,18 @@ class Model(nn.Module, ABC):
         """The device that the weights are on."""
         return next(self.parameters()).device
 
+    @property
+    def needs_facts(self) -> bool:
+        """Whether `encode` works only after `with_facts`."""
+        return False
+
+    def with_facts(self, facts: Facts) -> Model:  # noqa: ARG002
+        """The same model, with the same weights, that draws context from facts in its numbers.
+
+        A model without context is returned as it is.
+        """
+        return self
+
     @abstractmethod
     def encode(self, plans: StepTable) -> Tensor:
         """One vector per query, (queries, width), on the model's device.

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from copy import copy
+
+import numpy as np
 import torch
 from torch import Tensor
 from torch.nn import functional
 
-from nqe.errors import choose
+from nqe.errors import NqeError, choose
+from nqe.graph.arrays import Integers
 from nqe.graph.fact_columns import Facts
 from nqe.graph.vocabulary import Vocabulary
 from nqe.model.batch import MASKS, Batch, Connectives, Level
+from nqe.model.context import FactVectors
+from nqe.model.context_facts import Context, ContextFacts
 from nqe.model.embedding_table import FuzzyTable
 from nqe.model.encoder import ENCODERS, Encoder
 from nqe.model.fuzzy_logic import LOGICS, connect
@@ -47,6 +53,24 @@ class NQEModel(Model):
         self.relation_scores = (
             RelationScores(settings, relation_count) if settings.predict_relations else None
         )
+        # Last, so that the other weights begin with the same random numbers without context.
+        self.fact_vectors = (
+            FactVectors(relation_count, settings.width) if self.needs_facts else None
+        )
+        self.facts: ContextFacts | None = None
+
+    @property
+    def needs_facts(self) -> bool:
+        """Whether the model was built with context."""
+        return self.settings.context > 0
+
+    def with_facts(self, facts: Facts) -> NQEModel:
+        """The same model, with the same weights, that draws context from facts in its numbers."""
+        if not self.needs_facts:
+            return self
+        other = copy(self)
+        other.facts = ContextFacts.of(facts, self.entity_count, *self._id_orders())
+        return other
 
     def encode(self, plans: StepTable) -> Tensor:
         """One vector per query, (queries, width)."""
@@ -103,7 +127,28 @@ class NQEModel(Model):
 
     def _batch(self, plans: StepTable) -> Batch:
         self.check(plans)
-        return Batch.of(plans).to(self.device)
+        return Batch.of(plans, self._draw_context(plans)).to(self.device)
+
+    def _draw_context(self, plans: StepTable) -> Context | None:
+        """Draw context for the projections; in training other facts each time."""
+        if not self.needs_facts:
+            return None
+        if self.facts is None:
+            raise NqeError(
+                f"the model sees up to {self.settings.context} facts about the entities of a "
+                "query, but was given none; call its with_facts first"
+            )
+        rng = None
+        if self.training:
+            # From torch's generator, which training seeds for each step.
+            rng = np.random.default_rng(int(torch.randint(2**62, ())))
+        return self.facts.draw(plans, self.settings.context, rng)
+
+    def _id_orders(self) -> tuple[Integers, Integers]:
+        """The place of each entity and relation in the order of ids."""
+        if self.vocabulary is None:
+            return np.arange(self.entity_count), np.arange(self.relation_count)
+        return self.vocabulary.entities.id_order, self.vocabulary.relations.id_order
 
     def _sources(self, batch: Batch, anchors: Tensor | None = None) -> Tensor:
         """Masks, anchors, and the results of all steps, level after level."""
@@ -118,7 +163,12 @@ class NQEModel(Model):
         if level.projections is not None:
             entities = functional.embedding(level.projections.entities, sources)
             relations = self.relations(level.projections.relations)
-            results.append(self.encoder(entities, relations, level.projections))
+            inputs = (entities, relations, level.projections)
+            if self.fact_vectors is None:
+                results.append(self.encoder(*inputs))
+            else:
+                context = self.fact_vectors(sources, level.projections.context)
+                results.append(self.encoder(*inputs, context))
         results += [self._connect(steps, sources) for steps in level.connectives]
         return results
 

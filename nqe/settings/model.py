@@ -11,6 +11,9 @@ HETEROGENEITIES = ("dual", "node", "edge")
 MOST = {"width": 65_536, "layers": 1_000, "heads": 65_536, "feed_forward": 1_000_000}
 """The largest sizes of a model: far more than is useful, but no mistyped number is tried."""
 
+MOST_CONTEXT = 1_000
+"""The largest number of facts that a projection sees."""
+
 
 @dataclass(frozen=True)
 class ModelSettings:
@@ -43,11 +46,14 @@ class ModelSettings:
 
     predict_relations: bool = False
     """Whether a relation can be asked for; `train.relation_share` above 0 turns it on."""
+    context: int = 0
+    """The most facts about its known entities that a projection sees; 0 is the paper's model."""
 
     def __post_init__(self) -> None:
         check_choice("model.heterogeneity", self.heterogeneity, HETEROGENEITIES)
         for name, most in MOST.items():
             check_at_least(f"model.{name}", getattr(self, name), 1, most)
+        check_at_least("model.context", self.context, 0, MOST_CONTEXT)
         for name in ("temperature", "steepness"):
             check_above(f"model.{name}", getattr(self, name), 0)
         check_fraction("model.dropout", self.dropout, below_one=True)

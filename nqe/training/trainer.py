@@ -106,6 +106,11 @@ class _Job:
     name: str | None
     resumed: RunFolder | None
 
+    @property
+    def facts(self) -> str:
+        """The splits whose facts the model learns from; query sets are made from train."""
+        return self.settings.train.facts if self.queries is None else "train"
+
 
 def _open_resumed(
     folder: Path, dataset: Dataset, given: UsedQueries | None, settings: RunSettings | None
@@ -203,6 +208,8 @@ def _build_model(job: _Job) -> Model:
             f"train.relation_share is {settings.train.relation_share}, but a model of the kind "
             f"'{settings.model.kind}' predicts no relations; set it to 0"
         )
+    if model.needs_facts:
+        model = model.with_facts(job.dataset.known(job.facts).facts)
     return model.to(choose_device(settings.train.device))
 
 
@@ -212,8 +219,7 @@ def _open_folder(job: _Job, processes: ProcessGroup) -> RunFolder:
         if processes.is_first:
             job.resumed.prepare_to_continue(job.settings)
         return job.resumed
-    facts = job.settings.train.facts
-    trained_on = facts if job.queries is None else job.queries.folder
+    trained_on = job.facts if job.queries is None else job.queries.folder
     card = Card(job.name, job.dataset.fingerprint, trained_on)
     if processes.is_first:
         return RunFolder.create(job.folder, job.settings, card, job.queries)

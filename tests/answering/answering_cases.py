@@ -50,9 +50,9 @@ def untrained(vocabulary: Vocabulary, seed: int = 0, **settings: Any) -> Model:
 
 
 @cache
-def small_model() -> Model:
+def small_model(context: int = 0) -> Model:
     """The model of all graphs over the few names."""
-    return untrained(graph_of([]).vocabulary)
+    return untrained(graph_of([]).vocabulary, context=context)
 
 
 def odd_curve(seed: int) -> Curve:

@@ -31,10 +31,10 @@ def renumber(graph: Graph, order: list[int]) -> Graph:
     return Graph(replace(graph.vocabulary, entities=entities), moved.to_canonical())
 
 
-def answer(graph: Graph, queries: list[Query], beam: int) -> list[Answers]:
+def answer(graph: Graph, queries: list[Query], beam: int, context: int) -> list[Answers]:
     answerer = Answerer(
         graph,
-        small_model(),
+        small_model(context),
         calibration=odd_calibration(),
         options=HybridOptions(beam=beam),
     )
@@ -43,7 +43,7 @@ def answer(graph: Graph, queries: list[Query], beam: int) -> list[Answers]:
     return outcomes  # type: ignore[return-value]
 
 
-@pytest.mark.parametrize("beam", [1, 2, 64])
+@pytest.mark.parametrize(("beam", "context"), [(1, 0), (2, 0), (64, 0), (64, 2)])
 @given(
     fact_lists,
     st.lists(plans(), min_size=1, max_size=4),
@@ -52,14 +52,14 @@ def answer(graph: Graph, queries: list[Query], beam: int) -> list[Answers]:
 )
 @settings(max_examples=40)
 def test_other_numbers_and_another_batch_give_the_same_answers_in_the_same_order(
-    beam: int, facts: list[Fact], some: list[Plan], order: list[int], random: object
+    beam: int, context: int, facts: list[Fact], some: list[Plan], order: list[int], random: object
 ) -> None:
     graph = graph_of(facts)
     queries = [plan.query(graph.vocabulary) for plan in some]
     shuffled = list(range(len(queries)))
     random.shuffle(shuffled)  # type: ignore[attr-defined]
-    before = answer(graph, queries, beam)
-    after = answer(renumber(graph, order), [queries[one] for one in shuffled], beam)
+    before = answer(graph, queries, beam, context)
+    after = answer(renumber(graph, order), [queries[one] for one in shuffled], beam, context)
     for place, number in enumerate(shuffled):
         one, other = before[number], after[place]
         assert [a.known for a in one] == [a.known for a in other]

@@ -19,8 +19,8 @@ from nqe.query.step_table import StepTable
 
 ATLAS = nqe.demo_dataset()
 SHAPES = ("1p", "2p", "2in", "And(P(P()), P(), Not(P()))")
-# Only the vocabulary of the model is needed.
-_MODEL: Any = SimpleNamespace(vocabulary=ATLAS.vocabulary)
+# Nothing else of the model is needed.
+_MODEL: Any = SimpleNamespace(vocabulary=ATLAS.vocabulary, needs_facts=False)
 
 
 class RandomRunner:
@@ -47,8 +47,7 @@ class RandomScores:
 class RandomModel(OpenedRun):
     """A run whose seed is the last letter of its folder's name."""
 
-    @property
-    def runner(self) -> Any:
+    def open_runner(self, dataset: Any = None) -> Any:
         return RandomRunner(ord(self.place[-1]), len(ATLAS.vocabulary.entities))
 
 
