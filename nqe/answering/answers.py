@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from nqe.answering.request import EMBEDDING, HYBRID
+from nqe.answering.request import EMBEDDING, HYBRID, RULES
 from nqe.notebook import render_table, to_frame
 from nqe.query.plan import Op, Plan
 from nqe.query.result import Result
@@ -130,7 +130,8 @@ class Answers:
 
         These are the negated parts of the query; empty if there is no such answer in the list.
         """
-        if self.mode != HYBRID or all(one.probability == 1 for one in self.answers if one.known):
+        certain = all(one.probability == 1 for one in self.answers if one.known)
+        if certain or self.mode not in (HYBRID, RULES):
             return ()
         names = self.result.graph.vocabulary
         negations = [step for step in self.plan.steps if step.op == Op.NOT]

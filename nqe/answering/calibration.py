@@ -25,6 +25,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
+from nqe.answering.joining import JoinWeights
 from nqe.answering.probability import MAX_PREDICTED, to_logit, to_probability
 from nqe.answering.question_curve import UNMOVED, QuestionCurve
 from nqe.graph.arrays import Booleans, Integers
@@ -151,6 +152,10 @@ class Calibration:
     """For whole questions, when no facts are known."""
     missing: float = 1.0
     """How many facts were held out for each known one when the curves were fitted."""
+    join: JoinWeights | None = None
+    """The weights of rules beside the model; None if it was fitted without rules."""
+    rules: str | None = None
+    """The digest of the rules that it was fitted with."""
 
     def __post_init__(self) -> None:
         if not 0 < self.missing < np.inf:
@@ -183,7 +188,8 @@ class Calibration:
     def to_json(self) -> dict[str, Any]:
         """Return the curves as JSON data."""
         curves = {name: getattr(self, name).to_json() for name in _CURVES}
-        return {**curves, "missing": self.missing}
+        join = None if self.join is None else self.join.to_json()
+        return {**curves, "missing": self.missing, "join": join, "rules": self.rules}
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Self:
@@ -194,6 +200,8 @@ class Calibration:
             QuestionCurve.from_json(data["facts_questions"]),
             QuestionCurve.from_json(data["alone_questions"]),
             float(data["missing"]),
+            None if data["join"] is None else JoinWeights.from_json(data["join"]),
+            data["rules"],
         )
 
 
