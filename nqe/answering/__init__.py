@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from nqe.answering.open_graph import open_dataset
     from nqe.answering.open_run import OpenedRun
     from nqe.answering.request import MODES, Request
+    from nqe.answering.rule_mining import mine_rules
     from nqe.answering.statement_scores import StatementScore, Suggestion, score, suggest
     from nqe.answering.train_model import TrainResult, train
 
@@ -42,6 +43,7 @@ _HOMES = {
     "calibrate": "nqe.answering.calibration_fitting",
     "check": "nqe.answering.check_folder",
     "explain": "nqe.answering.explanation",
+    "mine_rules": "nqe.answering.rule_mining",
     "open": "nqe.answering.open_answerer",
     "open_dataset": "nqe.answering.open_graph",
     "score": "nqe.answering.statement_scores",
@@ -68,6 +70,7 @@ __all__ = [
     "calibrate",
     "check",
     "explain",
+    "mine_rules",
     "open",
     "open_dataset",
     "score",

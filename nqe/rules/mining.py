@@ -79,7 +79,7 @@ class _Miner:
         tables.append(count_answers(edges, LEAST_SUPPORT[1]))
         table = concatenate(tables)
         table = drop_redundant(table.take(table.confidence >= LEAST_CONFIDENCE))
-        return table.take(_sort(table))
+        return table.sort()
 
     def _mine_walks(self, length: int, parts: list[Integers], counter: _Counter) -> RuleTable:
         edges = self.edges
@@ -141,9 +141,3 @@ def _order_by_hash(graph: Graph) -> Integers:
     ids = graph.vocabulary.entities.ids
     hashes = np.fromiter((crc32(name.encode()) for name in ids), np.int64, len(ids))
     return np.lexsort((graph.vocabulary.entities.id_order, hashes))
-
-
-def _sort(table: RuleTable) -> Integers:
-    """The order by head, falling confidence, and then the other columns."""
-    columns = (table.answer, table.constant, *table.body.T[::-1], table.length)
-    return np.lexsort((*columns, -table.confidence, table.head))

@@ -106,6 +106,11 @@ class RuleTable:
         columns = {name: getattr(self, name)[rows] for name in COLUMNS}
         return replace(self, **columns)
 
+    def sort(self) -> RuleTable:
+        """The same rules by head, falling confidence, and then the other columns."""
+        columns = (self.answer, self.constant, *self.body.T[::-1], self.length)
+        return self.take(np.lexsort((*columns, -self.confidence, self.head)))
+
     def with_kinds(self, kinds: EdgeKinds, place: Integers) -> RuleTable:
         """The same rules with kind k renamed to place[k], -1 if it is not among `kinds`."""
         places = np.append(place, -1)  # so that -1 stays -1
