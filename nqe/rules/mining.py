@@ -38,9 +38,12 @@ LEAST_SUPPORT = {1: 2, 2: 2, 3: 3}
 """A rule must be true this often, by the number of edges of its body."""
 LEAST_CONFIDENCE = 0.01
 MOST_WALKS = {1: 100_000_000, 2: 200_000_000, 3: 40_000_000}
-"""At most about this many walks of each length are looked at.
+"""At most about this many walks of each length are looked at."""
+WALKS_PER_FACT = {1: 10_000, 2: 2_000, 3: 250}
+"""And at most this many times as many walks as there are facts.
 
-If there are more, only those from some entities are; a hash of the ids chooses them.
+If there are more walks, only those from some entities are looked at; a hash of the ids chooses
+them.
 """
 MOST_PAIRS = 200_000_000
 """At most about this many pairs of edges are looked at for rules with constants."""
@@ -98,7 +101,9 @@ class _Miner:
         """The entities to walk from, in parts."""
         counts = count_walks(self.edges, length)
         order = self.order[(counts[self.order] > 0) & (counts[self.order] <= ROWS)]
-        within = np.cumsum(counts[order]) <= MOST_WALKS[length]
+        facts = int(self.edges.fact.max()) + 1
+        most = min(MOST_WALKS[length], WALKS_PER_FACT[length] * facts)
+        within = np.cumsum(counts[order]) <= most
         return list(split_entities(order[within], counts))
 
     def _split_features(self, features: Features) -> list[Integers]:
