@@ -186,6 +186,8 @@ class Answerer:
         self, plans: Sequence[Plan], mode: str | None = None, *, least: float | None = None
     ) -> Iterator[FuzzySet]:
         """Yield the fuzzy set of the target of each plan; `least` replaces that of the options."""
+        if mode == RULES and self.with_rules_alone() is not self:
+            return self.with_rules_alone().compute_sets(plans, mode, least=least)
         mode = Request("", mode).check(self.has_model)
         results = execute_many(plans, self.graph, max_bindings=self.max_bindings)
         engine = self.neural if least is None else self.neural.with_least(least)

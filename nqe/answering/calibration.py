@@ -162,10 +162,18 @@ class Calibration:
             raise ValueError(f"{self.missing:g} facts held out for each known one")
 
     @classmethod
-    def plain(cls, answers: Table) -> Calibration:
+    def plain(cls, answers: Table, temperature: float = 1.0) -> Calibration:
         """Create the calibration before any fit: softmax odds times the mean answer count."""
         curve = Curve(
-            1.0, (-1.0, 1.0), (-1.0, 1.0), 1.0, 0.0, 0.0, 0.0, answers, np.zeros_like(answers)
+            temperature,
+            (-1.0, 1.0),
+            (-1.0, 1.0),
+            1.0,
+            0.0,
+            0.0,
+            0.0,
+            answers,
+            np.zeros_like(answers),
         )
         return cls(curve, curve)
 

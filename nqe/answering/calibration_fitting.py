@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from nqe.answering.calibration_queries import draw_calibration_queries
 from nqe.answering.calibration_samples import TEMPERATURES, Samples, draw_samples
 from nqe.answering.calibration_storage import save_calibration
 from nqe.answering.join_fitting import fit_evidence
+from nqe.answering.joining import TEMPERATURE
 from nqe.answering.logistic import fit_logistic, sigmoid
 from nqe.answering.neural import NeuralEngine
 from nqe.answering.probability import MAX_PREDICTED
@@ -216,7 +218,9 @@ def fit_one_hop(
     evidence = weights = None
     if rules is not None:
         evidence, weights = fit_evidence(model, table, stated, rules, known)
-    facts = fit_curve(plain.facts, draw_samples(model, table, stated, known, rng, evidence))
+    samples = draw_samples(model, table, stated, known, rng, evidence)
+    temperatures = TEMPERATURES if rules is None else (TEMPERATURE,)
+    facts = fit_curve(plain.facts, samples, temperatures)
     return Calibration(
         facts,
         # Without facts no rule fires, so rules alone say nothing that could be calibrated.
@@ -229,10 +233,12 @@ def fit_one_hop(
     )
 
 
-def fit_curve(start: Curve, samples: Samples) -> Curve:
-    """Fit a curve to samples with each temperature, and return the best one."""
-    starts = [replace(start, temperature=temperature) for temperature in TEMPERATURES]
-    fits = [_fit(curve, samples, column) for column, curve in enumerate(starts)]
+def fit_curve(
+    start: Curve, samples: Samples, temperatures: Sequence[float] = TEMPERATURES
+) -> Curve:
+    """Fit a curve to samples with each of some temperatures, and return the best one."""
+    starts = [replace(start, temperature=temperature) for temperature in temperatures]
+    fits = [_fit(curve, samples, TEMPERATURES.index(curve.temperature)) for curve in starts]
     return min(fits, key=lambda pair: pair[1])[0]
 
 

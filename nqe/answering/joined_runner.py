@@ -9,7 +9,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from nqe.answering.joining import Evidence, RuleEvidence
+from nqe.answering.joining import TEMPERATURE, Evidence, RuleEvidence
 from nqe.graph.pattern import Kind, Patterns
 from nqe.model.log_sum import LogSum
 from nqe.model.model import Model
@@ -53,7 +53,8 @@ class JoinedRunner:
     def _score(self, vectors: Tensor, first: int, last: int) -> Tensor:
         if self.model is None:
             raise ValueError("there is no model")
-        return self.model.score(vectors, self.model.entity_block(slice(first, last)))
+        scores = self.model.score(vectors, self.model.entity_block(slice(first, last)))
+        return scores / TEMPERATURE
 
 
 @dataclass(frozen=True, eq=False)

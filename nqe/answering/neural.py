@@ -12,7 +12,7 @@ from nqe.answering.blank_model import BlankModel
 from nqe.answering.calibration import Calibration, compute_mean_answers
 from nqe.answering.fuzzy_set import FuzzySet
 from nqe.answering.hybrid import HybridOptions, HybridRun, split_plans
-from nqe.answering.joining import JoinWeights, RuleEvidence
+from nqe.answering.joining import TEMPERATURE, JoinWeights, RuleEvidence
 from nqe.answering.predictions import MAX_SCORES
 from nqe.answering.predictor import Predictor
 from nqe.answering.request import EMBEDDING, EXACT, HYBRID, RULES
@@ -65,7 +65,8 @@ class NeuralEngine:
             answers = compute_mean_answers(graph.facts, len(graph.vocabulary.relations))
             if isinstance(model, BlankModel):
                 answers = np.ones_like(answers)  # the strength of rules is a probability already
-            calibration = Calibration.plain(predictor.to_model_rows(answers))
+            temperature = 1.0 if rules is None else TEMPERATURE
+            calibration = Calibration.plain(predictor.to_model_rows(answers), temperature)
         if len(calibration.facts.answers) != model.relation_count:
             raise NqeError(
                 f"the calibration is of a model with {len(calibration.facts.answers):,} relations, "

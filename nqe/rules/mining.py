@@ -36,7 +36,8 @@ Result = TypeVar("Result")
 
 LEAST_SUPPORT = {1: 2, 2: 2, 3: 3}
 """A rule must be true this often, by the number of edges of its body."""
-LEAST_CONFIDENCE = 0.01
+LEAST_CONFIDENCE = (0.01, 0.01, 0.02, 0.2)
+"""The least confidence, by the number of edges of the body; there are very many long walks."""
 MOST_WALKS = {1: 100_000_000, 2: 200_000_000, 3: 40_000_000}
 """At most about this many walks of each length are looked at."""
 WALKS_PER_FACT = {1: 10_000, 2: 2_000, 3: 250}
@@ -81,7 +82,8 @@ class _Miner:
         tables += self._map(count, chunks, counter)
         tables.append(count_answers(edges, LEAST_SUPPORT[1]))
         table = concatenate(tables)
-        table = drop_redundant(table.take(table.confidence >= LEAST_CONFIDENCE))
+        least = np.array(LEAST_CONFIDENCE)[table.length]
+        table = drop_redundant(table.take(table.confidence >= least))
         return table.sort()
 
     def _mine_walks(self, length: int, parts: list[Integers], counter: _Counter) -> RuleTable:
