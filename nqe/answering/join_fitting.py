@@ -22,7 +22,7 @@ from nqe.sampling.query_table import QueryTable
 
 Floats = npt.NDArray[np.float64]
 
-WEIGHTS = np.geomspace(0.1, 100.0, 19)
+WEIGHTS = np.geomspace(0.03, 30.0, 19)
 """The weights that are tried."""
 PRIOR = 20.0
 """A relation and slot needs about this many answers to have a weight of its own."""
