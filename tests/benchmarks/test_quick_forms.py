@@ -34,6 +34,7 @@ COMMANDS = {
     "bench_answering.py": [],
     "bench_exact.py": [],
     "bench_graph.py": [],
+    "bench_rules.py": [],
     "bench_sampling.py": [],
     "bench_serving.py": [],
     "bench_size.py": [],
