@@ -178,7 +178,7 @@ class Explanation:
             yield f"Why {name} is no answer:"
         yield from self.reason.lines("  ")
         # Of a single atom, the reason has said it already.
-        if self.weakest is not None and len(list(self.reason.lines())) > 1:
+        if self.weakest is not None and not self.reason.is_one_line:
             yield f"The weakest part is {self.weakest}"
         yield from dict.fromkeys(map(self._describe_removed, self.removed))
         if self.unseen:
