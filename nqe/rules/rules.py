@@ -19,6 +19,7 @@ from nqe.rules import storage
 from nqe.rules.edges import EdgeKinds, Edges, to_keys
 from nqe.rules.firing import RuleBook
 from nqe.rules.rule_table import COLUMNS, RuleTable
+from nqe.rules.rule_text import RuleText, describe_rule
 
 
 @dataclass(frozen=True)
@@ -82,6 +83,31 @@ class Rules:
             digest.update(f"\n{column.shape}\n".encode())
             digest.update(np.ascontiguousarray(column, dtype="<i8").data)
         return digest.hexdigest()[:32]
+
+    def find(
+        self,
+        relation: int | str | None = None,
+        *,
+        least_support: int = 0,
+        least_confidence: float = 0.0,
+    ) -> Integers:
+        """The rows of the rules that predict facts of a relation, the likeliest first.
+
+        `relation` is a number of the rules' own vocabulary, an id or a label; None means all.
+        """
+        table = self.table
+        chosen = (table.support >= least_support) & (table.confidence >= least_confidence)
+        if relation is not None:
+            number = self.vocabulary.relations.to_number(relation)
+            chosen &= table.kinds.relation[table.head] == number
+        rows = np.flatnonzero(chosen)
+        order = np.lexsort((rows, -table.support[rows], -table.confidence[rows]))
+        found: Integers = rows[order]
+        return found
+
+    def describe(self, row: int) -> RuleText:
+        """One of the rules as text, in labels."""
+        return describe_rule(self.table, row, self.vocabulary)
 
     def to_table(self, vocabulary: Vocabulary) -> RuleTable:
         """The rules in the numbers of another vocabulary, in the same order.
