@@ -28,9 +28,15 @@ class RuleReason:
     rows: tuple[int, ...]
     """The rows of the facts that fire it; a rule without a body needs none."""
 
+    def lines(self, indent: str = "") -> Iterator[str]:
+        """The rule in words, and on a second line the facts that fire it."""
+        yield make_visible(f"{indent}{self.words}")
+        if self.rows:
+            facts = ", ".join(str(label_fact(self.graph, row).labels) for row in self.rows)
+            yield f"{indent}  here {facts}"
+
     def __str__(self) -> str:
-        here = ", ".join(str(label_fact(self.graph, row).labels) for row in self.rows)
-        return make_visible(f"{self.words}; here {here}" if here else self.words)
+        return "\n".join(self.lines())
 
     def to_json(self) -> dict[str, Any]:
         """The rule and its facts as JSON data; the facts are in ids."""
@@ -196,9 +202,10 @@ class Reason:
                 yield from part._list_rules()
         if not self.rules:
             return
-        yield from (f"by the rule: {rule}" for rule in self.rules)
+        for rule in self.rules:
+            yield from rule.lines()
         if self.more_rules:
-            yield f"and by {self.more_rules:,} more rule{'s' if self.more_rules > 1 else ''}"
+            yield f"and {self.more_rules:,} more rule{'s' if self.more_rules > 1 else ''}"
         if self.model is not None:
             yield f"the model alone: {show_probability(self.model)}"
 
