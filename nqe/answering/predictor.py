@@ -34,9 +34,9 @@ class Predictor:
     """A model over a graph, with rules beside it if there are any.
 
     The graph may have entities and relations that were added after training: facts about them
-    count, and rules predict about them, but the model does not. Callers use the numbers of the graph's
-    vocabulary, which are translated to those of the model. `max_bindings` limits the facts that
-    are looked at for one pattern.
+    count, and rules predict about them, but the model does not. Callers use the numbers of the
+    graph's vocabulary, which are translated to those of the model. `max_bindings` limits the facts
+    that are looked at for one pattern.
     """
 
     def __init__(

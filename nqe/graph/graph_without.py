@@ -1,4 +1,4 @@
-"""A graph as if some of its facts were not known; it shares the facts and the index of the whole."""
+"""A graph as if some of its facts were not known, with the index of the whole graph."""
 
 from __future__ import annotations
 

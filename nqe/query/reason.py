@@ -65,10 +65,11 @@ def fact_to_json(graph: FactSource, row: int) -> dict[str, Any]:
 class Reason:
     """Why an entity is in the set of a step, and with what probability.
 
-    A projection rests on a fact (`row`) or on a prediction, and on the reasons for the entities
-    that its variables stand for (`parts`). A prediction comes from rules and a model. An `and` has a reason for every part, an `or` for the
-    best one. A `not` rests on what the facts do not state (`absent`), or on the reason for its
-    part, which speaks against it. A proof is a reason in which facts state everything.
+    A projection rests on a fact (`row`) or on a prediction, which comes from rules and a model, and
+    on the reasons for the entities that its variables stand for (`parts`). An `and` has a reason
+    for every part, an `or` for the best one. A `not` rests on what the facts do not state
+    (`absent`), or on the reason for its part, which speaks against it. A proof is a reason in which
+    facts state everything.
     """
 
     graph: FactSource

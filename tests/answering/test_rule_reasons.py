@@ -42,6 +42,13 @@ def answerer() -> Answerer:
 
 
 @cache
+def by_model() -> Answerer:
+    """The same model with the same calibration, but without rules."""
+    calibration = answerer().neural.calibration
+    return Answerer(DATASET, model(), facts="train", calibration=calibration)
+
+
+@cache
 def by_rules() -> Answerer:
     return Answerer(DATASET, facts="train", rules=rules())
 
@@ -84,9 +91,8 @@ def test_a_prediction_names_its_strongest_rules_with_the_facts_that_fire_them() 
 
 
 def test_the_model_alone_stands_beside_the_rules() -> None:
-    alone = Answerer(DATASET, model(), facts="train")
     reason = explanation().reason
-    plain = alone.explain(LANGUAGE, "language0").reason
+    plain = by_model().explain(LANGUAGE, "language0").reason
     assert reason.model is not None
     assert reason.model == pytest.approx(plain.own, rel=1e-4)
     assert plain.model == plain.own
@@ -184,7 +190,7 @@ def test_suggestions_about_a_new_entity_come_from_rules() -> None:
 
 def test_suggestions_count_rules() -> None:
     [best, *_] = suggest(answerer(), "person0", relation="speaks")
-    plain = suggest(Answerer(DATASET, model(), facts="train"), "person0", relation="speaks", top=99)
+    plain = suggest(by_model(), "person0", relation="speaks", top=99)
     assert best.object.id == "language0"
     chances = {one.object.id: one.probability for one in plain}
     assert best.probability > chances["language0"]
@@ -192,11 +198,10 @@ def test_suggestions_count_rules() -> None:
 
 def test_a_score_counts_rules_but_not_the_statement_itself() -> None:
     known, unknown = "speaks(person12, language0)", "speaks(person0, language0)"
-    plain = Answerer(DATASET, model(), facts="train")
     for statement, stated in ((known, True), (unknown, False)):
         scored = score(answerer(), statement)
         assert scored.stated == stated
-        assert scored.probability > score(plain, statement).probability
+        assert scored.probability > score(by_model(), statement).probability
         assert scored.rule is not None
         assert scored.to_json()["rule"] == scored.rule.to_json()
         used = {scored.rule.graph.fact(row) for row in scored.rule.rows}
@@ -211,7 +216,7 @@ def test_a_score_counts_rules_but_not_the_statement_itself() -> None:
 
 
 def test_a_score_without_rules_names_none() -> None:
-    scored = score(Answerer(DATASET, model(), facts="train"), "speaks(person0, language0)")
+    scored = score(by_model(), "speaks(person0, language0)")
     assert scored.rule is None
     assert not scored.has_rules
     assert score(answerer().with_facts("none"), "speaks(person0, language0)").rule is None
