@@ -91,9 +91,9 @@ class Answerer:
 
     @property
     def neural(self) -> NeuralEngine:
-        """The model over the known facts; raises NqeError if there is no model."""
+        """The model and rules over the known facts; raises NqeError if there is neither."""
         if self._neural is None:
-            raise NqeError("a graph alone predicts nothing; open a RUN")
+            raise NqeError("a graph alone predicts nothing; open a RUN, or give rules")
         return self._neural
 
     def with_facts(self, facts: str) -> Answerer:
@@ -176,11 +176,24 @@ class Answerer:
         chosen = self.with_facts(request.facts or self.facts)
         return chosen.with_rules_alone() if request.mode == RULES else chosen
 
-    def explain(self, query: Question, entity: int | str | None = None) -> Explanation:
-        """Explain the rank of an entity, by default of the best answer; see `nqe.explain`."""
+    def explain(
+        self, query: Question, entity: int | str | None = None, mode: str | None = None
+    ) -> Explanation:
+        """Explain the rank of an entity, by default of the best answer; see `nqe.explain`.
+
+        The mode is hybrid, or rules to leave the model out.
+        """
         from nqe.answering.explanation import explain
 
-        return explain(self, query, entity)
+        return explain(self.choose_explained(mode), query, entity)
+
+    def choose_explained(self, mode: str | None) -> Answerer:
+        """The answerer whose answers a mode explains; raises NqeError if there is none."""
+        if mode == RULES:
+            return self.with_rules_alone()
+        if mode not in (None, HYBRID):
+            raise NqeError(f"the mode {mode} has no explanations; choose {HYBRID} or {RULES}")
+        return self
 
     def compute_sets(
         self, plans: Sequence[Plan], mode: str | None = None, *, least: float | None = None
@@ -285,6 +298,7 @@ class Answerer:
             task.mode,
             tuple(self.make_answer(*one, *flag) for one, flag in zip(best, flags, strict=True)),
             self.neural.predictor.find_unseen_names(task.plan),
+            has_rules=self.rules is not None,
             stated_count=task.count_stated(stated, self.graph.entity_count, counts[0]),
             likely_count=counts[1] if task.mode in (HYBRID, RULES) else None,
             steps=tuple(self._summarize_fuzzy_steps(request, result, sets)),

@@ -17,6 +17,7 @@ from nqe.answering.predictions import MAX_SCORES
 from nqe.answering.predictor import Predictor
 from nqe.answering.request import EMBEDDING, EXACT, HYBRID, RULES
 from nqe.errors import NqeError, choose
+from nqe.graph.arrays import Integers
 from nqe.graph.graph import Graph
 from nqe.model.fuzzy_logic import LOGICS, Logic, norm_of
 from nqe.model.model import Model
@@ -84,7 +85,17 @@ class NeuralEngine:
 
     def with_graph(self, graph: Graph, missing: float | None) -> NeuralEngine:
         """Return the same engine over other facts."""
+        if self.is_blank and self.predictor.rules is not None:
+            rules = self.predictor.rules.rules
+            blank = NeuralEngine.of(
+                BlankModel(graph), graph, max_bindings=self.predictor.max_bindings, rules=rules
+            )
+            return replace(blank, logic=self.logic, options=self.options)
         return replace(self, predictor=self.predictor.with_graph(graph), missing=missing)
+
+    def without(self, rows: Integers) -> NeuralEngine:
+        """Return the same engine as if the facts of some rows were not known."""
+        return replace(self, predictor=self.predictor.without(rows)) if len(rows) else self
 
     def with_least(self, least: float) -> NeuralEngine:
         """Return the same engine with another limit for what is too unlikely to list."""

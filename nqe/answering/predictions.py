@@ -127,7 +127,8 @@ class Predictions:
         index = predictor.entities.index if with_index else None
         joined = None
         if predictor.rules is not None:
-            evidence = predictor.rules.find(patterns, relation).leave_out(*stated)
+            found = predictor.rules.find(patterns, relation, predictor.left_out)
+            evidence = found.leave_out(*stated)
             joined = Joined.of(evidence, len(bindings), vectors[:, 0].isnan().cpu().numpy())
         return cls(predictor, curve, bindings, vectors, shift, stated, totals, index, joined)
 
@@ -165,6 +166,14 @@ class Predictions:
             logs = self.joined.look_up(binding, entity, logs)
         found = self.to_probabilities(binding, entity, logs)
         return np.where(np.isneginf(logs), 0.0, found)
+
+    @torch.no_grad()
+    def look_up_model(self, binding: int, entity: int) -> float | None:
+        """What the model alone gives a pair that was scored; None if it knows nothing about it."""
+        pair = np.array([binding]), np.array([entity])
+        logs = self._look_up_logs(*pair)
+        known = np.isfinite(logs).all()
+        return float(self.to_probabilities(*pair, logs)[0]) if known else None
 
     def _look_up_logs(self, binding: Integers, entity: Integers) -> Floats:
         """The logs of the model's softmax for pairs; -∞ where it knows nothing of the binding."""
