@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 
-from nqe.answering import Answers, Request, calibrate, check, train
+from nqe.answering import Answers, Request, calibrate, check, mine_rules, train
 from nqe.answering import open as open_answerer
 from nqe.errors import NqeError
 from nqe.evaluation import Report, compare, evaluate
@@ -25,6 +25,7 @@ from nqe.graph.statistics import compute_statistics
 from nqe.graph.vocabulary import Description
 from nqe.model import EmbeddingRunner, load
 from nqe.query.exact_batch import run_table
+from nqe.rules import load_rules
 from nqe.run_folders import BEST, LAST
 from nqe.sampling import load_queries, sample, save_queries
 from nqe.sampling.exchange import write_nqe_json
@@ -80,6 +81,7 @@ def make_examples(place: Path) -> dict[str, Example]:
         "queries": use_queries(own / "graph"),
         "run": use_run(twin / "run"),
         "checkpoint": use_checkpoint(),
+        "rules": use_rules(),
     }
     return {kind: Example(kind, own / kind, twin / kind, uses[kind]) for kind in uses}
 
@@ -125,6 +127,7 @@ def _make_one_of_each(place: Path, number: int) -> None:
     graph, queries, run = place / "graph", place / "queries", place / "run"
     dataset.save(graph, bad_lines="train.csv\t3\tno object\n")
     save_queries(make_query_set(dataset, number), queries, str(graph))
+    mine_rules(dataset, "all", workers=1).save(place / "rules")
     train(dataset, run, settings=make_settings(number), name=str(graph))
     calibrate(run, dataset, "cpu")
     selection = QuerySelection(str(queries), "test", None, None)
@@ -165,6 +168,11 @@ def use_checkpoint() -> dict[str, Use]:
         "weights": lambda folder: digest_tensors(load(folder, "cpu").state_dict()),
         "check": use_check,
     }
+
+
+def use_rules() -> dict[str, Use]:
+    """What is done with rules."""
+    return {"content": describe_rules, "check": use_check}
 
 
 def use_run(other: Path) -> dict[str, Use]:
@@ -213,6 +221,13 @@ def describe_dataset(dataset: Dataset) -> object:
     literals = dataset.vocabulary.entities.literals
     columns = literals and (literals.kind.tobytes(), literals.value.tobytes())
     return names, columns, splits, dataset.fingerprint
+
+
+def describe_rules(folder: Path) -> object:
+    """All that a folder of rules holds."""
+    rules = load_rules(folder)
+    names = [list(one.labels) for one in (rules.vocabulary.entities, rules.vocabulary.relations)]
+    return rules.digest, names, rules.mined_from
 
 
 def digest_tensors(tensors: Mapping[str, torch.Tensor]) -> str:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         calibrate,
         check,
         explain,
+        mine_rules,
         open,
         predict_relations,
         score,
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     )
     from nqe.readers import read
     from nqe.readers.fetch_dataset import fetch
+    from nqe.rules import Rules, load_rules
     from nqe.sampling import sample
     from nqe.server.client import AsyncClient, Client
     from nqe.settings import ModelSettings, RunSettings, SamplingSettings, TrainSettings
@@ -79,6 +81,7 @@ _HOMES = {
     "QueryError": "nqe.errors",
     "Report": "nqe.evaluation",
     "Request": "nqe.answering",
+    "Rules": "nqe.rules",
     "RunSettings": "nqe.settings",
     "SHAPES": "nqe.query",
     "SamplingSettings": "nqe.settings",
@@ -96,6 +99,8 @@ _HOMES = {
     "explain": "nqe.answering",
     "fetch": "nqe.readers.fetch_dataset",
     "load": "nqe.model",
+    "load_rules": "nqe.rules",
+    "mine_rules": "nqe.answering",
     "open": "nqe.answering",
     "parse": "nqe.query",
     "predict_links": "nqe.evaluation",
@@ -135,6 +140,7 @@ __all__ = [
     "QueryError",
     "Report",
     "Request",
+    "Rules",
     "RunSettings",
     "SamplingSettings",
     "TrainSettings",
@@ -153,6 +159,8 @@ __all__ = [
     "explain",
     "fetch",
     "load",
+    "load_rules",
+    "mine_rules",
     "open",
     "parse",
     "predict_links",

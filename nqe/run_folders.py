@@ -21,6 +21,8 @@ WEIGHTS, TENSORS = "model.safetensors", "training.safetensors"
 STATE, CARD = "state.json", "README.md"
 VOCABULARY = "vocabulary"
 """The folder of a checkpoint that holds its entities and relations: a graph without facts."""
+RULES = "rules"
+"""The folder of a RUN that holds its rules."""
 CALIBRATION_FILE, RELIABILITY_FILE = "calibration.json", "reliability.json"
 _Entries = dict[str, tuple[type, ...]]
 
@@ -51,7 +53,10 @@ RUN = FolderKind(
     "run or checkpoint",
     "nqe train",
     "train the model again",
-    ("settings.toml", "metrics.jsonl", "best/*", "last/*", "reports/*", "tensorboard/*"),
+    (
+        *("settings.toml", "metrics.jsonl"),
+        *("best/*", "last/*", f"{RULES}/*", "reports/*", "tensorboard/*"),
+    ),
     _make_entries({"settings": (dict,)}, "queries", "queries_digest", "identity"),
     older_versions=(1,),
     grows=True,

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from nqe.answering.open_run import OpenedRun
     from nqe.answering.relation_prediction import RelationAnswer, predict_relations
     from nqe.answering.request import MODES, Request
+    from nqe.answering.rule_mining import mine_rules
     from nqe.answering.statement_scores import StatementScore, Suggestion, score, suggest
     from nqe.answering.train_model import TrainResult, train
 
@@ -44,6 +45,7 @@ _HOMES = {
     "calibrate": "nqe.answering.calibration_fitting",
     "check": "nqe.answering.check_folder",
     "explain": "nqe.answering.explanation",
+    "mine_rules": "nqe.answering.rule_mining",
     "open": "nqe.answering.open_answerer",
     "open_dataset": "nqe.answering.open_graph",
     "predict_relations": "nqe.answering.relation_prediction",
@@ -72,6 +74,7 @@ __all__ = [
     "calibrate",
     "check",
     "explain",
+    "mine_rules",
     "open",
     "open_dataset",
     "predict_relations",

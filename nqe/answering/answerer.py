@@ -10,7 +10,7 @@ import numpy as np
 
 from nqe.answering.answers import LIKELY, Answer, Answers, StepSummary
 from nqe.answering.elsewhere import find_elsewhere
-from nqe.answering.request import EMBEDDING, EXACT, HYBRID, Request
+from nqe.answering.request import EMBEDDING, EXACT, HYBRID, RULES, Request
 from nqe.errors import NqeError
 from nqe.graph.arrays import Integers
 from nqe.graph.dataset import Dataset
@@ -30,16 +30,18 @@ if TYPE_CHECKING:
     from nqe.answering.neural import NeuralEngine
     from nqe.answering.relation_prediction import Name, Pairs, RelationAnswer
     from nqe.model.model import Model
+    from nqe.rules.rules import Rules
 
 Outcome = Answers | NqeError
 """The outcome of one request: its answers, or the error it caused."""
 
 
 class Answerer:
-    """Answers questions from the known facts of a graph and, with a model, from predictions.
+    """Answers questions from the known facts of a graph, and from predictions of a model and rules.
 
     `facts` names the splits of a data set that are known; for a graph it is 'all' or 'none'.
-    Without a calibration, the probabilities of predictions rank answers but mean little.
+    `rules` are evidence beside the model; without a model they predict alone. Without a
+    calibration, the probabilities of predictions rank answers but mean little.
     """
 
     def __init__(
@@ -48,6 +50,7 @@ class Answerer:
         model: Model | None = None,
         *,
         facts: str = "all",
+        rules: Rules | None = None,
         calibration: Calibration | None = None,
         logic: str | None = None,
         options: HybridOptions | None = None,
@@ -56,14 +59,24 @@ class Answerer:
         self.source, self.facts = graph, facts
         self.graph = select_facts(graph, facts)
         self.max_bindings = max_bindings
+        self.rules = rules
         self._with_facts: dict[str, Answerer] = {}
         self._neural: NeuralEngine | None = None
-        if model is not None:
+        self._by_rules: Answerer | None = None
+        if model is not None or rules is not None:
             # PyTorch takes seconds to load, and exact answers do not need it.
+            from nqe.answering.blank_model import BlankModel
             from nqe.answering.neural import NeuralEngine
 
             self._neural = NeuralEngine.of(
-                model, self.graph, calibration, logic, options, max_bindings, self._missing
+                model or BlankModel(self.graph),
+                self.graph,
+                calibration,
+                logic,
+                options,
+                max_bindings,
+                self._missing,
+                rules,
             )
 
     @property
@@ -74,14 +87,14 @@ class Answerer:
 
     @property
     def has_model(self) -> bool:
-        """Whether it can predict; without a model it only answers exactly."""
+        """Whether it can predict; without a model or rules it only answers exactly."""
         return self._neural is not None
 
     @property
     def neural(self) -> NeuralEngine:
-        """The model over the known facts; raises NqeError if there is no model."""
+        """The model and rules over the known facts; raises NqeError if there is neither."""
         if self._neural is None:
-            raise NqeError("a graph alone predicts nothing; open a RUN")
+            raise NqeError("a graph alone predicts nothing; open a RUN, or give rules")
         return self._neural
 
     def with_facts(self, facts: str) -> Answerer:
@@ -94,6 +107,21 @@ class Answerer:
             self._with_facts[facts] = other
         return self._with_facts[facts]
 
+    def with_rules_alone(self) -> Answerer:
+        """Return an answerer with the same facts and rules, but without the model."""
+        if self.rules is None:
+            raise NqeError(
+                "there are no rules to answer with; mine them with `nqe rules`, or ask in another "
+                "mode"
+            )
+        if self._neural is not None and self._neural.is_blank:
+            return self
+        if self._by_rules is None:
+            self._by_rules = Answerer(
+                self.source, facts=self.facts, rules=self.rules, max_bindings=self.max_bindings
+            )
+        return self._by_rules
+
     def with_source(self, graph: Dataset) -> Answerer:
         """Return the same answerer over a data set with more facts."""
         other = Answerer(graph, facts=self.facts, max_bindings=self.max_bindings)
@@ -103,6 +131,7 @@ class Answerer:
     def _share_model(self, other: Answerer) -> None:
         """Let another answerer use the same model over its own facts."""
         if self._neural is not None:
+            other.rules = self.rules
             other._neural = self._neural.with_graph(other.graph, other._missing)
 
     def answer(
@@ -130,24 +159,42 @@ class Answerer:
         """Answer many requests in one batch; returns the answers or the error of each."""
         wanted = [r if isinstance(r, Request) else Request(r) for r in requests]
         outcomes: dict[int, Outcome] = {}
-        by_facts: dict[str, list[_Task]] = {}
+        groups: dict[int, tuple[Answerer, list[_Task]]] = {}
         for number, request in enumerate(wanted):
-            facts = request.facts or self.facts
             try:
-                task = self.with_facts(facts)._prepare(number, request)
+                chosen = self._choose_answerer(request)
+                task = chosen._prepare(number, request)
             except NqeError as error:
                 outcomes[number] = error
             else:
-                by_facts.setdefault(facts, []).append(task)
-        for facts, tasks in by_facts.items():
-            outcomes |= self.with_facts(facts)._run(tasks)
+                groups.setdefault(id(chosen), (chosen, []))[1].append(task)
+        for chosen, tasks in groups.values():
+            outcomes |= chosen._run(tasks)
         return [outcomes[number] for number in range(len(wanted))]
 
-    def explain(self, query: Question, entity: int | str | None = None) -> Explanation:
-        """Explain the rank of an entity, by default of the best answer; see `nqe.explain`."""
+    def _choose_answerer(self, request: Request) -> Answerer:
+        """The answerer with the facts and the mode that a request asks for."""
+        chosen = self.with_facts(request.facts or self.facts)
+        return chosen.with_rules_alone() if request.mode == RULES else chosen
+
+    def explain(
+        self, query: Question, entity: int | str | None = None, mode: str | None = None
+    ) -> Explanation:
+        """Explain the rank of an entity, by default of the best answer; see `nqe.explain`.
+
+        The mode is hybrid, or rules to leave the model out.
+        """
         from nqe.answering.explanation import explain
 
-        return explain(self, query, entity)
+        return explain(self.choose_explained(mode), query, entity)
+
+    def choose_explained(self, mode: str | None) -> Answerer:
+        """The answerer whose answers a mode explains; raises NqeError if there is none."""
+        if mode == RULES:
+            return self.with_rules_alone()
+        if mode not in (None, HYBRID):
+            raise NqeError(f"the mode {mode} has no explanations; choose {HYBRID} or {RULES}")
+        return self
 
     def predict_relations(
         self,
@@ -167,6 +214,8 @@ class Answerer:
         self, plans: Sequence[Plan], mode: str | None = None, *, least: float | None = None
     ) -> Iterator[FuzzySet]:
         """Yield the fuzzy set of the target of each plan; `least` replaces that of the options."""
+        if mode == RULES and self.with_rules_alone() is not self:
+            return self.with_rules_alone().compute_sets(plans, mode, least=least)
         mode = Request("", mode).check(self.has_model)
         results = execute_many(plans, self.graph, max_bindings=self.max_bindings)
         engine = self.neural if least is None else self.neural.with_least(least)
@@ -190,7 +239,7 @@ class Answerer:
         mode = request.check(self.has_model)
         plan = bind(request.query, self.graph)
         if mode == EMBEDDING:
-            self.neural.check_seen(plan)
+            self.neural.check_can_embed(plan)
         if request.among is None or isinstance(request.among, EntitySet):
             return _Task(number, request, mode, plan, request.among)
         among = execute(request.among, self.graph, max_bindings=self.max_bindings)
@@ -256,7 +305,7 @@ class Answerer:
             target.restrict(task.among, len(order)), stated, LIKELY, request.threshold, len(order)
         )
         allowed = restrict(target, task.choose_kind(stated), request.threshold, len(order))
-        first = stated if task.mode == HYBRID else None
+        first = stated if task.mode in (HYBRID, RULES) else None
         best = select_likeliest(allowed, request.limit(task.mode), order=order, stated=first)
         flags = self._flag(task.plan, stated, np.array([one for one, _ in best], dtype=np.int64))
         return Answers(
@@ -264,8 +313,9 @@ class Answerer:
             task.mode,
             tuple(self.make_answer(*one, *flag) for one, flag in zip(best, flags, strict=True)),
             self.neural.predictor.find_unseen_names(task.plan),
+            has_rules=self.rules is not None,
             stated_count=task.count_stated(stated, self.graph.entity_count, counts[0]),
-            likely_count=counts[1] if task.mode == HYBRID else None,
+            likely_count=counts[1] if task.mode in (HYBRID, RULES) else None,
             steps=tuple(self._summarize_fuzzy_steps(request, result, sets)),
             among_warnings=task.among_warnings,
             result=result,

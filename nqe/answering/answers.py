@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from nqe.answering.request import EMBEDDING, HYBRID
+from nqe.answering.request import EMBEDDING, HYBRID, RULES
 from nqe.notebook import render_table, to_frame
 from nqe.query.plan import Op, Plan
 from nqe.query.result import Result
@@ -31,7 +31,7 @@ class Answer:
     known: bool
     """Whether it follows from the known facts alone."""
     seen: bool = True
-    """Whether the model was trained with the entity; an unseen one can only be stated."""
+    """Whether the model was trained with the entity; others are stated, or predicted by rules."""
     elsewhere: bool = False
     """Whether it is predicted though no known fact has it in the slot that the query asks for."""
 
@@ -83,7 +83,9 @@ class Answers:
     mode: str
     answers: tuple[Answer, ...]
     unseen: tuple[str, ...] = ()
-    """Names in the query that the model was not trained with; nothing is predicted from them."""
+    """Names in the query that the model was not trained with; rules alone predict from them."""
+    has_rules: bool = False
+    """Whether there are rules; without any, nothing is predicted from unseen names."""
     count: int | None = None
     """In the mode exact, the number of all answers, including those that are not listed."""
     stated_count: int = 0
@@ -130,7 +132,8 @@ class Answers:
 
         These are the negated parts of the query; empty if there is no such answer in the list.
         """
-        if self.mode != HYBRID or all(one.probability == 1 for one in self.answers if one.known):
+        certain = all(one.probability == 1 for one in self.answers if one.known)
+        if certain or self.mode not in (HYBRID, RULES):
             return ()
         names = self.result.graph.vocabulary
         negations = [step for step in self.plan.steps if step.op == Op.NOT]

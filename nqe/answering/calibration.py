@@ -25,6 +25,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
+from nqe.answering.joining import JoinWeights
 from nqe.answering.probability import MAX_PREDICTED, to_logit, to_probability
 from nqe.answering.question_curve import UNMOVED, QuestionCurve
 from nqe.graph.arrays import Booleans, Integers
@@ -151,16 +152,28 @@ class Calibration:
     """For whole questions, when no facts are known."""
     missing: float = 1.0
     """How many facts were held out for each known one when the curves were fitted."""
+    join: JoinWeights | None = None
+    """The weights of rules beside the model; None if it was fitted without rules."""
+    rules: str | None = None
+    """The digest of the rules that it was fitted with."""
 
     def __post_init__(self) -> None:
         if not 0 < self.missing < np.inf:
             raise ValueError(f"{self.missing:g} facts held out for each known one")
 
     @classmethod
-    def plain(cls, answers: Table) -> Calibration:
+    def plain(cls, answers: Table, temperature: float = 1.0) -> Calibration:
         """Create the calibration before any fit: softmax odds times the mean answer count."""
         curve = Curve(
-            1.0, (-1.0, 1.0), (-1.0, 1.0), 1.0, 0.0, 0.0, 0.0, answers, np.zeros_like(answers)
+            temperature,
+            (-1.0, 1.0),
+            (-1.0, 1.0),
+            1.0,
+            0.0,
+            0.0,
+            0.0,
+            answers,
+            np.zeros_like(answers),
         )
         return cls(curve, curve)
 
@@ -183,7 +196,8 @@ class Calibration:
     def to_json(self) -> dict[str, Any]:
         """Return the curves as JSON data."""
         curves = {name: getattr(self, name).to_json() for name in _CURVES}
-        return {**curves, "missing": self.missing}
+        join = None if self.join is None else self.join.to_json()
+        return {**curves, "missing": self.missing, "join": join, "rules": self.rules}
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Self:
@@ -194,6 +208,8 @@ class Calibration:
             QuestionCurve.from_json(data["facts_questions"]),
             QuestionCurve.from_json(data["alone_questions"]),
             float(data["missing"]),
+            None if data["join"] is None else JoinWeights.from_json(data["join"]),
+            data["rules"],
         )
 
 

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import torch
 
-from nqe.answering.calibration import SLOT_KINDS, Calibration, Curve, compute_mean_answers
+from nqe.answering.blank_model import BlankModel
+from nqe.answering.calibration import Calibration, Curve, compute_mean_answers
 from nqe.answering.calibration_queries import draw_calibration_queries
+from nqe.answering.calibration_samples import TEMPERATURES, Samples, draw_samples
 from nqe.answering.calibration_storage import save_calibration
+from nqe.answering.join_fitting import fit_evidence
+from nqe.answering.joining import TEMPERATURE
 from nqe.answering.logistic import fit_logistic, sigmoid
 from nqe.answering.neural import NeuralEngine
 from nqe.answering.probability import MAX_PREDICTED
@@ -25,21 +27,17 @@ from nqe.answering.question_fitting import (
     fit_question_curve,
 )
 from nqe.answering.reliability import ALL, Reliability, measure_reliability
+from nqe.answering.run_rules import use_run_rules
 from nqe.documents import render_document
 from nqe.errors import NqeError
 from nqe.files import new_file
-from nqe.graph.arrays import Booleans, Integers
 from nqe.graph.dataset import Dataset
-from nqe.graph.fact_columns import Facts
-from nqe.graph.fact_source import FactSource
-from nqe.graph.pattern import FIRST_QUALIFIER, Kind, Patterns
 from nqe.graph.ragged import Ragged
 from nqe.model.checkpoint import load
-from nqe.model.embedding_runner import EmbeddingRunner
 from nqe.model.model import Model
-from nqe.query.step_table import StepTable
+from nqe.progress import Progress
+from nqe.rules.rules import Rules
 from nqe.run_folders import CHECKPOINT, RELIABILITY_FILE, checkpoint_of, lock_run
-from nqe.sampling.query_table import QueryTable
 from nqe.training.validation import includes_valid
 
 Floats = npt.NDArray[np.float64]
@@ -50,13 +48,6 @@ SHARE = 0.5
 """Questions are also drawn with this share of the validation facts, to learn what that changes."""
 MEASURED = 60
 """The number of questions of each shape on which reliability is measured."""
-TOP, MIDDLE = 20, 1_000
-"""Each query contributes its entities up to the first of these ranks, and some up to the second."""
-DRAWN = 20
-"""The number of entities drawn between these ranks, and of those drawn from all after them."""
-TEMPERATURES = (0.7, 1.0, 1.4, 2.0)
-MAX_SCORES, MAX_QUERIES = 2**24, 256
-"""At most this many scores, of at most this many queries, exist at once."""
 KNOTS = (-9.0, -6.0, -3.0, 0.0)
 """The log odds at which the bend of a fitted curve changes its slope."""
 PRIOR = 4.0
@@ -65,18 +56,6 @@ MAX_OWN = 3.0
 """The offset of a relation and slot is at most this large."""
 MIN_SLOPE = 0.05
 """Slopes stay positive, so that a higher score is never less likely."""
-
-
-@dataclass(frozen=True, eq=False)
-class Samples:
-    """Entities that are answers or not, with the inputs of the calibration formula."""
-
-    logs: Floats  # (samples, temperatures) log softmax
-    place: Integers  # (samples,) relation and slot, as one number
-    right: Floats  # (samples,) 1 for an answer, 0 otherwise
-    weight: Floats  # (samples,) how many entities the sample represents
-    stated: Floats  # (samples,) the number of stated answers of its query
-    elsewhere: Booleans  # (samples,) whether the entity never stood in the slot
 
 
 @dataclass(frozen=True)
@@ -110,29 +89,45 @@ class Calibrated:
         return {"checkpoint": str(self.folder), "split": self.split, **measured}
 
 
-def calibrate(run: str | Path, dataset: Dataset, device: str = "auto") -> Calibrated:
+def calibrate(
+    run: str | Path,
+    dataset: Dataset,
+    device: str = "auto",
+    *,
+    with_rules: bool = True,
+    progress: Progress | None = None,
+) -> Calibrated:
     """Fit a calibration for the model of a RUN or checkpoint, and save it there.
 
-    It is fitted on the validation split, on which the model must not have been trained.
+    It is fitted on the validation split, on which the model must not have been trained. In a RUN,
+    rules are mined from the training facts unless it has them already, and are calibrated
+    together with the model; `with_rules` leaves them out. `progress` shows the mining.
     """
     folder = checkpoint_of(Path(run))
     with lock_run(folder):
-        return _calibrate(folder, str(run), dataset, device)
+        _check_can_calibrate(folder, str(run))
+        rules = use_run_rules(folder, dataset, progress) if with_rules else None
+        return _calibrate(folder, str(run), dataset, device, rules)
 
 
-def _calibrate(folder: Path, run: str, dataset: Dataset, device: str) -> Calibrated:
+def _check_can_calibrate(folder: Path, run: str) -> None:
     if has_learnt_from_valid(folder):
         raise NqeError(
             f"{run}: learnt from the validation split, which calibrating needs unseen; "
             "train on train alone"
         )
+
+
+def _calibrate(
+    folder: Path, run: str, dataset: Dataset, device: str, rules: Rules | None
+) -> Calibrated:
     model = load(folder, device)
     if model.vocabulary is not None and not dataset.vocabulary.same_ids(model.vocabulary):
         raise NqeError(
             f"{run}: was trained on other entities or relations than the data set has; give the "
             "one it was trained on"
         )
-    calibration = fit_calibration(model, dataset)
+    calibration = fit_calibration(model, dataset, rules=rules)
     held_out = dataset.splits.get("test")
     has_test = held_out is not None and len(held_out) > 0
     split, known = ("test", "train,valid") if has_test else ("valid", "train")
@@ -140,7 +135,8 @@ def _calibrate(folder: Path, run: str, dataset: Dataset, device: str) -> Calibra
     missing = dataset.count_missing(known)
     before, after = (
         measure_reliability(
-            NeuralEngine.of(model, dataset.known(known), one, missing=missing), questions
+            NeuralEngine.of(model, dataset.known(known), one, missing=missing, rules=rules),
+            questions,
         )
         for one in (None, calibration)
     )
@@ -159,12 +155,18 @@ def has_learnt_from_valid(checkpoint: Path) -> bool:
     return includes_valid(trained_on)
 
 
-def fit_calibration(model: Model, dataset: Dataset, seed: int = 0) -> Calibration:
-    """Fit a calibration on the validation split: one-hop curves, then those of whole questions."""
+def fit_calibration(
+    model: Model, dataset: Dataset, seed: int = 0, rules: Rules | None = None
+) -> Calibration:
+    """Fit a calibration on the validation split: one-hop curves, then those of whole questions.
+
+    With rules, the probabilities are those of the model and the rules together.
+    """
     try:
-        calibration = fit_one_hop(model, dataset, seed)
+        calibration = fit_one_hop(model, dataset, seed, rules)
         asked, thinned = (
-            _ask(model, one, calibration, seed) for one in (dataset, thin(dataset, SHARE, seed))
+            _ask(model, one, calibration, seed, rules)
+            for one in (dataset, thin(dataset, SHARE, seed))
         )
         alone = replace(
             asked,
@@ -179,10 +181,13 @@ def fit_calibration(model: Model, dataset: Dataset, seed: int = 0) -> Calibratio
     return replace(calibration, facts_questions=curves[0], alone_questions=curves[1])
 
 
-def _ask(model: Model, dataset: Dataset, calibration: Calibration, seed: int) -> Asked:
+def _ask(
+    model: Model, dataset: Dataset, calibration: Calibration, seed: int, rules: Rules | None
+) -> Asked:
     """Questions of which some have answers that only the validation split states."""
     missing = _count_held_out(dataset)
-    engine = NeuralEngine.of(model, dataset.known("train"), calibration, missing=missing)
+    known = dataset.known("train")
+    engine = NeuralEngine.of(model, known, calibration, missing=missing, rules=rules)
     questions = draw_questions(dataset, "valid", "train", QUESTIONS, seed)
     return Asked(engine, questions, missing / calibration.missing)
 
@@ -201,133 +206,45 @@ def _count_held_out(dataset: Dataset) -> float:
     return max(len(dataset.splits["valid"]), 1) / max(len(dataset.splits["train"]), 1)
 
 
-def fit_one_hop(model: Model, dataset: Dataset, seed: int = 0) -> Calibration:
-    """Fit the curves of one-hop queries."""
+def fit_one_hop(
+    model: Model, dataset: Dataset, seed: int = 0, rules: Rules | None = None
+) -> Calibration:
+    """Fit the weights of rules, and the curves of one-hop queries."""
     rng = np.random.default_rng(seed)
     table, stated = draw_calibration_queries(dataset, "valid", "train", ONE_HOP, rng)
     plain = build_plain_calibration(dataset, model.relation_count)
     nothing = Ragged.empty(len(table))
     known = dataset.known("train")
+    evidence = weights = None
+    if rules is not None:
+        evidence, weights = fit_evidence(model, table, stated, rules, known)
+    samples = draw_samples(model, table, stated, known, rng, evidence)
+    temperatures = TEMPERATURES if rules is None else (TEMPERATURE,)
+    facts = fit_curve(plain.facts, samples, temperatures)
     return Calibration(
-        fit_curve(plain.facts, draw_samples(model, table, stated, known, rng)),
-        fit_curve(plain.alone, draw_samples(model, table, nothing, None, rng)),
+        facts,
+        # Without facts no rule fires, so rules alone say nothing that could be calibrated.
+        plain.alone
+        if isinstance(model, BlankModel)
+        else fit_curve(plain.alone, draw_samples(model, table, nothing, None, rng)),
         missing=_count_held_out(dataset),
+        join=weights,
+        rules=None if rules is None else rules.digest,
     )
 
 
-def fit_curve(start: Curve, samples: Samples) -> Curve:
-    """Fit a curve to samples with each temperature, and return the best one."""
-    starts = [replace(start, temperature=temperature) for temperature in TEMPERATURES]
-    fits = [_fit(curve, samples, column) for column, curve in enumerate(starts)]
+def fit_curve(
+    start: Curve, samples: Samples, temperatures: Sequence[float] = TEMPERATURES
+) -> Curve:
+    """Fit a curve to samples with each of some temperatures, and return the best one."""
+    starts = [replace(start, temperature=temperature) for temperature in temperatures]
+    fits = [_fit(curve, samples, TEMPERATURES.index(curve.temperature)) for curve in starts]
     return min(fits, key=lambda pair: pair[1])[0]
 
 
 def build_plain_calibration(dataset: Dataset, relation_count: int) -> Calibration:
     """Build the calibration before any fit."""
     return Calibration.plain(compute_mean_answers(dataset.splits["train"], relation_count))
-
-
-def draw_samples(
-    model: Model,
-    table: QueryTable,
-    stated: Ragged,
-    known: FactSource | None,
-    rng: np.random.Generator,
-) -> Samples:
-    """Collect the answers, the best entities and some of all others of every query.
-
-    Stated entities are left out. `known` says which entities stood in a slot before, and has
-    the context of a model that uses facts; None if nothing is known.
-    """
-    facts = Facts.empty() if known is None else known.facts
-    runner, parts = EmbeddingRunner(model.with_facts(facts)), []
-    plans, targets = table.plans, table.plans.targets
-    kind = np.minimum(plans.asked[targets], FIRST_QUALIFIER)
-    place = plans.relation[targets] * SLOT_KINDS + kind
-    patterns = to_patterns(plans)
-    for rows in split_rows(len(table), model.entity_count):
-        scores = runner.run(table.take(rows).plans).block(0, model.entity_count).cpu()
-        drawn = _sample_entities(scores, table.easy.take(rows), stated.take(rows), rng)
-        row, entity = rows[drawn.row], drawn.entity
-        elsewhere = np.zeros(len(row), dtype=bool)
-        if known is not None:
-            elsewhere = ~known.has_stood(patterns, row, entity)
-        counts = stated.lengths[row].astype(np.float64)
-        parts.append((drawn.logs, place[row], drawn.right, drawn.weight, counts, elsewhere))
-    return Samples(*(np.concatenate(column) for column in zip(*parts, strict=True)))
-
-
-def split_rows(queries: int, entity_count: int) -> Iterator[Integers]:
-    """Split queries into row numbers of parts whose scores of all entities fit into memory."""
-    size = max(1, min(MAX_SCORES // max(entity_count, 1), MAX_QUERIES))
-    for first in range(0, queries, size):
-        yield np.arange(first, min(first + size, queries))
-
-
-def mask_stated(scores: torch.Tensor, stated: Ragged) -> torch.Tensor:
-    """Return a copy of the scores with -∞ for the stated entities of each row."""
-    scores = scores.clone()
-    scores[torch.from_numpy(stated.owner), torch.from_numpy(stated.values)] = -torch.inf
-    return scores
-
-
-def to_patterns(plans: StepTable) -> Patterns:
-    """The patterns of one-hop plans; a slot that any entity may fill is free."""
-    slots = plans.slots_of(plans.targets)
-    known = plans.kind[slots.values] == Kind.KNOWN
-    return Patterns.without_sets(
-        relation=plans.relation[plans.targets],
-        closed=plans.closed[plans.targets],
-        asked=plans.asked[plans.targets],
-        first_slot=slots.offset,
-        attribute=plans.attribute[slots.values],
-        filler=np.where(known, plans.filler[slots.values], -1),
-    )
-
-
-@dataclass(frozen=True, eq=False)
-class _Drawn:
-    """Entities drawn for some queries, each once."""
-
-    row: Integers
-    entity: Integers
-    logs: Floats  # (samples, temperatures)
-    right: Floats
-    weight: Floats
-
-
-def _sample_entities(
-    scores: torch.Tensor, right: Ragged, stated: Ragged, rng: np.random.Generator
-) -> _Drawn:
-    """Draw entities of some queries: all answers, the best others, and some of the rest."""
-    queries, count = scores.shape
-    order = mask_stated(scores, stated).argsort(1, descending=True).numpy()
-    bounds = [0, min(TOP, count), min(MIDDLE, count), count]
-    ranks, weights = [np.tile(np.arange(bounds[1]), (queries, 1))], [np.ones(bounds[1])]
-    for low, high in pairwise(bounds[1:]):
-        if low < high:
-            ranks.append(rng.integers(low, high, size=(queries, DRAWN)))
-            weights.append(np.full(DRAWN, (high - low) / DRAWN))
-    rank, weight = np.concatenate(ranks, axis=1), np.concatenate(weights)
-    drawn = np.take_along_axis(order, rank, axis=1)
-    row = np.repeat(np.arange(queries), rank.shape[1])
-    answers = right.owner * count + right.values
-    keys = row * count + drawn.ravel()
-    # An answer counts once for itself, and never for others that were not drawn.
-    wrong = ~np.isin(keys, answers)
-    keys = np.concatenate([answers, keys[wrong]])
-    weights_of = np.concatenate([np.ones(len(answers)), np.tile(weight, queries)[wrong]])
-    is_right = np.arange(len(keys)) < len(answers)
-    lacking = ~np.isin(keys, stated.owner * count + stated.values)
-    row, entity = np.divmod(keys[lacking], count)
-    logs = [(scores / temperature).log_softmax(1)[row, entity] for temperature in TEMPERATURES]
-    return _Drawn(
-        row,
-        entity,
-        torch.stack(logs, 1).double().numpy(),
-        is_right[lacking].astype(np.float64),
-        weights_of[lacking],
-    )
 
 
 def _fit(start: Curve, samples: Samples, column: int) -> tuple[Curve, float]:

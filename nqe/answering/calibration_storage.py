@@ -14,7 +14,7 @@ from nqe.files import new_file
 from nqe.folders import FILES
 from nqe.run_folders import CALIBRATION_FILE, CHECKPOINT, WEIGHTS
 
-FORMAT, VERSION = "nqe-calibration", 5
+FORMAT, VERSION = "nqe-calibration", 6
 CALIBRATIONS: dict[str, type[Calibration]] = {Calibration.kind: Calibration}
 """The kinds of calibration by name. A new kind is a subclass of `Calibration` listed here."""
 

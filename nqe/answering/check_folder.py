@@ -12,10 +12,11 @@ from nqe.documents import check_digest, parse_document, read_document_bytes
 from nqe.errors import NqeError, StorageError
 from nqe.folders import FolderKind, OpenFolder
 from nqe.graph import storage as graphs
-from nqe.run_folders import BEST, CHECKPOINT, LAST, RELIABILITY_FILE, RUN, STATE
+from nqe.rules import storage as rules
+from nqe.run_folders import BEST, CHECKPOINT, LAST, RELIABILITY_FILE, RULES, RUN, STATE
 from nqe.sampling import storage as query_sets
 
-_FOUND = (graphs.KIND, query_sets.KIND, CHECKPOINT, RUN)
+_FOUND = (graphs.KIND, query_sets.KIND, CHECKPOINT, RUN, rules.KIND)
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ class Checked:
 
 
 def check(place: str | Path) -> Checked:
-    """Check every file of a graph, a query set, a RUN or a checkpoint."""
+    """Check every file of a graph, a query set, a RUN, a checkpoint or rules."""
     folder = Path(place)
     kind = next((kind for kind in _FOUND if kind.recognises(folder)), None)
     if kind is None:
@@ -79,11 +80,13 @@ class _Checker:
                 if not damaged:
                     yield str(error)
         if kind is RUN:
-            for name in (BEST, LAST):
+            for name, inner in _INNER.items():
                 if (folder / name).exists():
-                    self.check(CHECKPOINT, folder / name)
+                    self.check(inner, folder / name)
 
 
+_INNER = {BEST: CHECKPOINT, LAST: CHECKPOINT, RULES: rules.KIND}
+"""The folders of a RUN that have a manifest of their own."""
 Uses = Iterator[Callable[[], object]]
 """Ways to use a folder, each of which raises an error if something in it is wrong."""
 
@@ -124,11 +127,16 @@ def _use_run(opened: OpenFolder) -> Uses:
         yield partial(load_report, path)
 
 
+def _use_rules(opened: OpenFolder) -> Uses:
+    yield partial(rules.load, opened.path)
+
+
 _USES: dict[str, Callable[[OpenFolder], Uses]] = {
     graphs.KIND.format: _use_graph,
     query_sets.KIND.format: _use_queries,
     CHECKPOINT.format: _use_checkpoint,
     RUN.format: _use_run,
+    rules.KIND.format: _use_rules,
 }
 
 

@@ -15,6 +15,7 @@ from nqe.answering.fuzzy_set import FuzzySet
 from nqe.answering.hybrid import HybridRun
 from nqe.answering.reason_search import ReasonSearch
 from nqe.answering.top_k import find_rank, select_likeliest
+from nqe.answering.unseen_names import describe_unseen
 from nqe.errors import NqeError
 from nqe.graph.entity_set import EntitySet
 from nqe.graph.graph import Graph
@@ -92,6 +93,8 @@ class Explanation:
     plan: Plan
     unseen: tuple[str, ...]
     """Names of the query and of the entity that the model was not trained with."""
+    has_rules: bool = False
+    """Whether there are rules, which predict about unseen names."""
     warnings: tuple[str, ...] = ()
     """Notes about the query and the entity's name, such as a part that has no effect."""
 
@@ -178,11 +181,12 @@ class Explanation:
             yield f"Why {name} is no answer:"
         yield from self.reason.lines("  ")
         # Of a single atom, the reason has said it already.
-        if self.weakest is not None and len(list(self.reason.lines())) > 1:
+        if self.weakest is not None and not self.reason.is_one_line:
             yield f"The weakest part is {self.weakest}"
         yield from dict.fromkeys(map(self._describe_removed, self.removed))
         if self.unseen:
-            yield f"Not seen in training, so nothing is predicted about: {', '.join(self.unseen)}"
+            told = describe_unseen(self.unseen, self.has_rules)
+            yield told[0].upper() + told[1:]
 
     def _describe_removed(self, removed: Removed) -> str:
         names = ", ".join(
@@ -231,6 +235,7 @@ def explain(
         plan=plan,
         removed=tuple(removed for removed in views.find_removed() if removed.entities),
         unseen=_find_unseen(answerer, plan, number),
+        has_rules=answerer.rules is not None,
         warnings=(*result.warnings, *reading),
     )
 

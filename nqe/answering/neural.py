@@ -8,20 +8,23 @@ from itertools import pairwise
 
 import numpy as np
 
+from nqe.answering.blank_model import BlankModel
 from nqe.answering.calibration import Calibration, compute_mean_answers
 from nqe.answering.fuzzy_set import FuzzySet
 from nqe.answering.hybrid import HybridOptions, HybridRun, split_plans
+from nqe.answering.joining import TEMPERATURE, JoinWeights, RuleEvidence
 from nqe.answering.predictions import MAX_SCORES
 from nqe.answering.predictor import Predictor
-from nqe.answering.request import EMBEDDING, EXACT, HYBRID
+from nqe.answering.request import EMBEDDING, EXACT, HYBRID, RULES
 from nqe.errors import NqeError, choose
-from nqe.graph.fact_source import FactSource
+from nqe.graph.arrays import Integers
 from nqe.graph.graph import Graph
 from nqe.model.fuzzy_logic import LOGICS, Logic, norm_of
 from nqe.model.model import Model
 from nqe.query.plan import Plan
 from nqe.query.result import Result
 from nqe.query.step_table import StepTable
+from nqe.rules.rules import Rules
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,12 +50,24 @@ class NeuralEngine:
         options: HybridOptions | None = None,
         max_bindings: int | None = None,
         missing: float | None = None,
+        rules: Rules | None = None,
     ) -> NeuralEngine:
-        """Create the engine of a model; by default uncalibrated, and with the model's logic."""
-        predictor, is_calibrated = Predictor(model, graph, max_bindings), calibration is not None
+        """Create the engine of a model; by default uncalibrated, and with the model's logic.
+
+        `rules` are evidence beside the model, with the weights that the calibration has.
+        """
+        is_calibrated = calibration is not None
+        evidence = None
+        if rules is not None:
+            fitted = None if calibration is None else calibration.join
+            evidence = RuleEvidence(rules, graph, fitted or JoinWeights.plain(model.relation_count))
+        predictor = Predictor(model, graph, max_bindings, evidence)
         if calibration is None:
             answers = compute_mean_answers(graph.facts, len(graph.vocabulary.relations))
-            calibration = Calibration.plain(predictor.to_model_rows(answers))
+            if isinstance(model, BlankModel):
+                answers = np.ones_like(answers)  # the strength of rules is a probability already
+            temperature = 1.0 if rules is None else TEMPERATURE
+            calibration = Calibration.plain(predictor.to_model_rows(answers), temperature)
         if len(calibration.facts.answers) != model.relation_count:
             raise NqeError(
                 f"the calibration is of a model with {len(calibration.facts.answers):,} relations, "
@@ -68,9 +83,19 @@ class NeuralEngine:
         options = options or HybridOptions()
         return cls(predictor, calibration, own, options, is_calibrated, missing)
 
-    def with_graph(self, graph: FactSource, missing: float | None) -> NeuralEngine:
+    def with_graph(self, graph: Graph, missing: float | None) -> NeuralEngine:
         """Return the same engine over other facts."""
+        if self.is_blank and self.predictor.rules is not None:
+            rules = self.predictor.rules.rules
+            blank = NeuralEngine.of(
+                BlankModel(graph), graph, max_bindings=self.predictor.max_bindings, rules=rules
+            )
+            return replace(blank, logic=self.logic, options=self.options)
         return replace(self, predictor=self.predictor.with_graph(graph), missing=missing)
+
+    def without(self, rows: Integers) -> NeuralEngine:
+        """Return the same engine as if the facts of some rows were not known."""
+        return replace(self, predictor=self.predictor.without(rows)) if len(rows) else self
 
     def with_least(self, least: float) -> NeuralEngine:
         """Return the same engine with another limit for what is too unlikely to list."""
@@ -81,7 +106,7 @@ class NeuralEngine:
 
         In the modes embedding and exact, only the target has a set.
         """
-        if mode == HYBRID:
+        if mode in (HYBRID, RULES):
             yield from self._hybrid_sets(results)
         elif mode == EMBEDDING:
             yield from ([one] for one in self._embedding_sets(results))
@@ -101,8 +126,15 @@ class NeuralEngine:
         curves = calibration.curve(graph, missing), calibration.question_curve(graph, missing)
         return HybridRun(table, self.predictor, *curves, self.logic, self.options)
 
-    def check_seen(self, plan: Plan) -> None:
-        """Refuse a plan with names that the model was not trained with."""
+    @property
+    def is_blank(self) -> bool:
+        """Whether there is no model, so that rules predict alone."""
+        return isinstance(self.predictor.model, BlankModel)
+
+    def check_can_embed(self, plan: Plan) -> None:
+        """Refuse a plan with names that the model was not trained with, or if there is none."""
+        if self.is_blank:
+            raise NqeError("the mode embedding needs a model, and these are only rules; open a RUN")
         unseen = self.predictor.find_unseen_names(plan)
         if unseen:
             raise NqeError(

@@ -9,12 +9,14 @@ from pathlib import Path
 from nqe.answering.calibration import Calibration
 from nqe.answering.calibration_storage import find_weights_digest, load_calibration
 from nqe.answering.open_graph import open_dataset, open_trained_dataset, read_dataset_name
-from nqe.errors import NqeError
+from nqe.answering.run_rules import load_run_rules
+from nqe.errors import NqeError, StorageError
 from nqe.graph.dataset import Dataset
 from nqe.graph.splits import SPLITS
 from nqe.model.checkpoint import load_opened
 from nqe.model.embedding_runner import EmbeddingRunner
 from nqe.model.model import Model
+from nqe.rules.rules import Rules
 from nqe.run_folders import CHECKPOINT, checkpoint_of, run_manifest
 
 
@@ -61,6 +63,24 @@ class OpenedRun:
         It is read when first used, so that `nqe calibrate` can replace one that is damaged.
         """
         return load_calibration(checkpoint_of(Path(self.place)), self.weights)
+
+    @cached_property
+    def rules(self) -> Rules | None:
+        """The rules that its answers use: those that it was calibrated with.
+
+        A run that is not calibrated uses all rules that it has.
+        """
+        calibration = self.calibration
+        if calibration is not None and calibration.rules is None:
+            return None
+        rules = load_run_rules(Path(self.place))
+        if calibration is not None and (rules is None or rules.digest != calibration.rules):
+            what = "missing" if rules is None else "not those that it was calibrated with"
+            raise StorageError(
+                f"{self.place}: its rules are {what}; calibrate it again with "
+                f"`nqe calibrate {self.place}`"
+            )
+        return rules
 
     @property
     def runner(self) -> EmbeddingRunner:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from copy import copy
 from dataclasses import replace
 from functools import cached_property
 
@@ -13,10 +14,12 @@ from torch import Tensor
 
 from nqe.answering.bindings import Bindings
 from nqe.answering.entity_vectors import EntityVectors
+from nqe.answering.joining import RuleEvidence
 from nqe.errors import NqeError
 from nqe.graph.arrays import Booleans, Integers
 from nqe.graph.fact_columns import Facts
-from nqe.graph.fact_source import FactSource
+from nqe.graph.graph import Graph
+from nqe.graph.graph_without import GraphWithout
 from nqe.graph.pattern import Kind, Patterns
 from nqe.graph.vocabulary import Names, Vocabulary
 from nqe.model.model import Comparison, Model
@@ -30,17 +33,26 @@ _FAR, _FINE = 1e4, 1e4
 
 
 class Predictor:
-    """A model over a graph.
+    """A model over a graph, with rules beside it if there are any.
 
     The graph may have entities and relations that were added after training: facts about them
-    count, but nothing is predicted about them. Callers use the numbers of the graph's
-    vocabulary, which are translated to those of the model. `max_bindings` limits the facts that
-    are looked at for one pattern.
+    count, and rules predict about them, but the model does not. Callers use the numbers of the
+    graph's vocabulary, which are translated to those of the model. `max_bindings` limits the facts
+    that are looked at for one pattern.
     """
 
-    def __init__(self, model: Model, graph: FactSource, max_bindings: int | None = None) -> None:
+    def __init__(
+        self,
+        model: Model,
+        graph: Graph,
+        max_bindings: int | None = None,
+        rules: RuleEvidence | None = None,
+    ) -> None:
         self.model, self.graph = model.eval(), graph
         self.max_bindings = max_bindings
+        self.rules = rules
+        self.left_out: Integers | None = None
+        """The rows of facts that count as unknown."""
         vocabulary = model.vocabulary or graph.vocabulary
         own_sizes = (model.entity_count, model.relation_count)
         sizes = (len(vocabulary.entities), len(vocabulary.relations))
@@ -56,11 +68,18 @@ class Predictor:
         self._scratch = _Scratch()
         self._divided: tuple[float, Tensor] | None = None
 
-    def with_graph(self, graph: FactSource) -> Predictor:
+    def with_graph(self, graph: Graph) -> Predictor:
         """The same model over other facts; what depends on the entities alone is shared."""
-        other = Predictor(self.model, graph, self.max_bindings)
+        rules = None if self.rules is None else self.rules.with_graph(graph)
+        other = Predictor(self.model, graph, self.max_bindings, rules)
         if np.array_equal(self._entity, other._entity):
             other.entities = self.entities
+        return other
+
+    def without(self, rows: Integers) -> Predictor:
+        """The same model and rules as if the facts of some rows were not known."""
+        other = copy(self)
+        other.graph, other.left_out = GraphWithout.leave_out(self.graph, rows), rows
         return other
 
     def _check_complete(self, vocabulary: Vocabulary) -> None:

@@ -11,6 +11,7 @@ import torch
 from nqe.answering.bindings import Bindings
 from nqe.answering.fuzzy_set import FuzzySet
 from nqe.answering.hybrid import HybridRun
+from nqe.answering.rule_reasons import find_rules
 from nqe.graph.entity_set import EntitySet
 from nqe.graph.pattern import Pattern
 from nqe.query.plan import Op, Plan, Step
@@ -32,6 +33,8 @@ class _BestWay:
     """The probability of the whole way."""
     ways: int
     """The number of all ways to the entity."""
+    model: float | None = None
+    """What the model alone gives the atom; None if it knows nothing about it."""
 
 
 class ReasonSearch:
@@ -77,7 +80,8 @@ class ReasonSearch:
         """Explain a projection by the binding that gives the entity its highest probability."""
         best = self._find_best_way(number, step, entity)
         bound = best.bound
-        row = self._find_fact(step, bound, entity)
+        pattern = _ask(step, bound)
+        row = self._find_fact(pattern, entity)
         parts = tuple(
             self.find(bound[place], one)
             for place, one in zip(step.filled, step.inputs, strict=True)
@@ -85,27 +89,34 @@ class ReasonSearch:
         )
         named = {place: bound[place] for place in step.filled if bound[place] >= 0}
         atom = describe_step(self.plan, number, self.graph.vocabulary, entity, named)
-        own = 1.0 if row is not None else best.own
         probability = self._probability(number, entity)
-        return Reason(
+        reason = Reason(
             self.graph,
             step.op,
             step.variable,
             entity,
             probability,
-            own,
-            atom,
-            row,
+            atom=atom,
+            row=row,
             parts=parts,
             ways=best.ways,
             alone=min(best.chance, probability),
         )
+        return reason if row is not None else self._add_evidence(reason, best, pattern)
+
+    def _add_evidence(self, reason: Reason, best: _BestWay, pattern: Pattern) -> Reason:
+        """Add what a predicted atom comes from: the rules, and what the model alone gives it."""
+        found = find_rules(self.run.predictor, pattern, reason.entity)
+        rules = () if found is None else found.list_strongest()
+        more = 0 if found is None else len(found) - len(rules)
+        return replace(reason, own=best.own, rules=rules, more_rules=more, model=best.model)
 
     def _find_best_way(self, number: int, step: Step, entity: int) -> _BestWay:
         """Find the likeliest way to an entity: by a fact, or by a prediction."""
         steps, least = np.array([number]), self.run.options.least
         bindings = self.run.choose_bindings(steps)
-        own = self.run.predict(bindings).look_up(entity)
+        predictions = self.run.predict(bindings)
+        own = predictions.look_up(entity)
         pairs = torch.from_numpy(np.stack((bindings.weight, own), axis=1))[..., None]
         chances = self.run.logic.conjoin(pairs)[:, 0].numpy()
         chances[own == 1] = 0  # They are among the stated ways.
@@ -120,15 +131,22 @@ class ReasonSearch:
             return _BestWay(bound, 1.0, float(stated.value[way]), ways)
         if best < 0:
             return _BestWay(_fill_slots(self.plan, step, []), 0.0, 0.0, ways)
-        return _BestWay(_read_slots(bindings, best), float(own[best]), float(chances[best]), ways)
+        bound = _read_slots(bindings, best)
+        model = predictions.look_up_model(best, entity)
+        return _BestWay(bound, float(own[best]), float(chances[best]), ways, model)
 
-    def _find_fact(self, step: Step, bound: list[int], entity: int) -> int | None:
+    def _find_fact(self, pattern: Pattern, entity: int) -> int | None:
         """Find a fact that states a bound atom for an entity; None if there is none."""
-        slots = [one if one >= 0 else None for one in bound]
-        slots[step.asked] = entity
-        pattern = Pattern(step.relation, tuple(slots), step.attributes, step.asked, step.closed)
-        rows = self.graph.matches(pattern, self.result.max_bindings)
+        slots = list(pattern.slots)
+        slots[pattern.asked] = entity
+        rows = self.graph.matches(replace(pattern, slots=tuple(slots)), self.result.max_bindings)
         return int(rows[0]) if len(rows) else None
+
+
+def _ask(step: Step, bound: list[int]) -> Pattern:
+    """The pattern of a projection whose slots are bound."""
+    slots = tuple(one if one >= 0 else None for one in bound)
+    return Pattern(step.relation, slots, step.attributes, step.asked, step.closed)
 
 
 def _find_certain(row: FuzzySet) -> EntitySet:

@@ -8,8 +8,8 @@ from nqe.errors import NqeError
 from nqe.graph.entity_set import EntitySet
 from nqe.query.binder import Question
 
-HYBRID, EMBEDDING, EXACT = "hybrid", "embedding", "exact"
-MODES = (HYBRID, EMBEDDING, EXACT)
+HYBRID, RULES, EMBEDDING, EXACT = "hybrid", "rules", "embedding", "exact"
+MODES = (HYBRID, RULES, EMBEDDING, EXACT)
 TOP = 10
 """The default number of answers of a request that predicts and has no threshold."""
 
@@ -20,7 +20,10 @@ class Request:
 
     query: Question
     mode: str | None = None
-    """hybrid, embedding or exact; by default hybrid with a model, and exact without one."""
+    """hybrid, rules, embedding or exact; by default hybrid with a model, and exact without one.
+
+    The mode rules is hybrid without the model: facts are certain, and rules fill the rest.
+    """
     top: int | None = None
     """At most this many answers; by default 10, or all in mode exact or with a threshold."""
     threshold: float | None = None
@@ -46,7 +49,7 @@ class Request:
         mode = self.mode or (HYBRID if has_model else EXACT)
         if mode not in MODES:
             raise NqeError(f"unknown mode '{mode}'; choose one of {', '.join(MODES)}")
-        if mode != EXACT and not has_model:
+        if mode not in (EXACT, RULES) and not has_model:
             raise NqeError(f"the mode {mode} needs a model, and this is only a graph; open a RUN")
         if self.top is not None and self.top < 0:
             raise NqeError(f"the number of answers is {self.top}; give 1 or more")

@@ -1,4 +1,4 @@
-"""Score statements by a model, and suggest likely statements that a graph lacks."""
+"""Score statements by a model and rules, and suggest likely statements that a graph lacks."""
 
 from __future__ import annotations
 
@@ -12,18 +12,23 @@ from typing import Any
 from nqe.answering.answerer import Answerer
 from nqe.answering.answers import Answer
 from nqe.answering.fuzzy_set import FuzzySet
+from nqe.answering.predictor import Predictor
 from nqe.answering.probability import MAX_PREDICTED
+from nqe.answering.rule_reasons import find_rules
 from nqe.answering.top_k import find_rank, select_likeliest
 from nqe.errors import QueryError
+from nqe.graph.arrays import Integers
 from nqe.graph.entity_set import EntitySet
 from nqe.graph.graph import Graph
-from nqe.graph.pattern import OBJECT, SUBJECT
+from nqe.graph.pattern import OBJECT, SUBJECT, Pattern
 from nqe.query.binder import bind
 from nqe.query.exact import execute_many
 from nqe.query.formula import Atom, Term, Variable
 from nqe.query.plan import Plan, PlanBuilder
 from nqe.query.query import Query, parse
+from nqe.query.reason import RuleReason
 from nqe.query.result import Result
+from nqe.query.step_table import StepTable
 from nqe.query.step_text import name_slot
 from nqe.query.text import render_atom
 
@@ -40,7 +45,9 @@ class SlotScore:
     slot: str
     answer: Answer
     rank: int
+    """Among the entities that no other fact states there."""
     alternatives: tuple[Answer, ...]
+    """The likeliest others; those that facts state have probability 1."""
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON data."""
@@ -54,14 +61,18 @@ class SlotScore:
 
 @dataclass(frozen=True)
 class StatementScore:
-    """The probability of a statement by the model alone, and whether a fact states it."""
+    """The probability that a statement would have if no fact stated it, and whether one does."""
 
     statement: str
     stated: bool
     probability: float
     slots: tuple[SlotScore, ...]
+    rule: RuleReason | None = None
+    """The strongest rule that predicts one of its slots from the others."""
     unseen: tuple[str, ...] = ()
-    """Names that the model was not trained with; if any, the probability means nothing."""
+    """Names that the model was not trained with; the probability is that of rules alone."""
+    has_rules: bool = False
+    """Whether there are rules; without any, nothing is predicted about unseen names."""
     warnings: tuple[str, ...] = ()
     """Notes about how names were read that would mean something else in another case."""
 
@@ -72,6 +83,7 @@ class StatementScore:
             "stated": self.stated,
             "probability": self.probability,
             "slots": [slot.to_json() for slot in self.slots],
+            "rule": None if self.rule is None else self.rule.to_json(),
             **({"unseen": list(self.unseen)} if self.unseen else {}),
             **({"warnings": list(self.warnings)} if self.warnings else {}),
         }
@@ -103,26 +115,30 @@ def score(
 ) -> StatementScore:
     """Score a statement such as `borders(France, Spain)`.
 
-    Each slot is asked for in turn, with the other slots given and no facts known. The
-    probability of the statement has the mean log odds of its slots. `among` restricts the
-    alternatives.
+    Each slot is asked for in turn, with the other slots given, over the known facts without those
+    that state the statement. The probability of the statement has the mean log odds of its slots.
+    `among` restricts the alternatives.
     """
     atom = _parse_statement(statement)
     plans = [bind(_ask_for(atom, place), answerer.graph) for place in range(len(atom.terms))]
-    rows = answerer.with_facts("none").compute_sets(plans, least=LEAST)
+    names = [answerer.graph.vocabulary.entities.resolve(str(term)) for term in atom.terms]
+    engine = answerer.neural.with_least(LEAST).without(_find_facts(answerer, plans[0], names[0]))
+    rows = engine.run_table(StepTable.of(plans)).targets
     results = execute_many(plans, answerer.graph, max_bindings=answerer.max_bindings)
     slots = tuple(
-        _score_slot(answerer, str(atom.terms[place]), place, result, row, top, among)
+        _score_slot(answerer, names[place], place, result, row, top, among)
         for place, (result, row) in enumerate(zip(results, rows, strict=True))
     )
-    predictor = answerer.neural.predictor
+    predictor = engine.predictor
     unseen = (name for plan in plans for name in predictor.find_unseen_names(plan))
     return StatementScore(
         render_atom(atom),
         slots[0].answer.known,
         combine_probabilities(slot.answer.probability for slot in slots),
         slots,
+        _find_strongest_rule(predictor, plans, names),
         tuple(dict.fromkeys(unseen)),
+        answerer.rules is not None,
         tuple(dict.fromkeys(note for plan in plans for note in plan.warnings)),
     )
 
@@ -167,7 +183,7 @@ def combine_probabilities(probabilities: Iterable[float]) -> float:
 
 def _score_slot(
     answerer: Answerer,
-    name: str,
+    entity: int,
     place: int,
     result: Result,
     row: FuzzySet,
@@ -176,7 +192,7 @@ def _score_slot(
 ) -> SlotScore:
     """Score the entity of one slot, given the row of probabilities of all entities."""
     names, stated = answerer.graph.vocabulary, result.sets[-1]
-    entity = names.entities.resolve(name)
+    unstated = row.keep((row.values < 1) | (row.entities == entity))
     alternatives = tuple(
         answerer.make_answer(other, probability, other in stated)
         for other, probability in _select(answerer, row, among, top + 1)
@@ -185,9 +201,34 @@ def _score_slot(
     return SlotScore(
         name_slot(result.plan.target, place, names),
         answerer.make_answer(entity, row[entity], entity in stated),
-        find_rank(row, entity, order=answerer.graph.vocabulary.entities.id_order),
+        find_rank(unstated, entity, order=answerer.graph.vocabulary.entities.id_order),
         alternatives[:top],
     )
+
+
+def _find_facts(answerer: Answerer, plan: Plan, entity: int) -> Integers:
+    """The rows of the facts that state a statement, of which a plan asks for one slot."""
+    pattern = _to_pattern(plan)
+    slots = list(pattern.slots)
+    slots[pattern.asked] = entity
+    return answerer.graph.matches(replace(pattern, slots=tuple(slots)), answerer.max_bindings)
+
+
+def _find_strongest_rule(
+    predictor: Predictor, plans: Sequence[Plan], names: Sequence[int]
+) -> RuleReason | None:
+    """The strongest rule that predicts the entity of a slot from the others, of all slots."""
+    pairs = zip(plans, names, strict=True)
+    found = [find_rules(predictor, _to_pattern(plan), entity) for plan, entity in pairs]
+    fired = [one for one in found if one is not None and len(one)]
+    best = max(fired, key=lambda one: one.weight[0], default=None)
+    return None if best is None else best.list_strongest(1)[0]
+
+
+def _to_pattern(plan: Plan) -> Pattern:
+    """The pattern of a plan of one projection."""
+    step = plan.target
+    return Pattern(step.relation, step.slots, step.attributes, step.asked, step.closed)
 
 
 def _parse_statement(statement: str) -> Atom:

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nqe.answering.calibration_fitting import Calibrated, calibrate, has_learnt_from_valid
+from nqe.answering.run_rules import use_run_rules
 from nqe.errors import NqeError
 from nqe.graph.dataset import Dataset
+from nqe.progress import Progress
 from nqe.run_folders import CALIBRATION_FILE, checkpoint_of
 from nqe.settings import RunSettings
 from nqe.training.distributed import is_first_process
@@ -36,14 +38,15 @@ def train(
     resume: bool = False,
     on_step: OnStep | None = None,
     on_validation: OnValidation | None = None,
+    progress: Progress | None = None,
 ) -> TrainResult:
-    """Train a model on a query set, or on a data set alone, and calibrate it.
+    """Train a model on a query set, or on a data set alone, mine rules, and calibrate both.
 
     `output` is the RUN folder to write. `name` is the place of the data set, usually its folder,
     which the RUN records. `resume` continues from the last save, on the run's own queries, and
     with its own settings unless others are given. `on_step` is called after every step; its
     status soon has a forecast of the steps and epochs that the run will come to. `on_validation`
-    is called after every validation.
+    is called after every validation. `progress` shows how rules are mined.
 
     The model is calibrated on the validation split, unless there is none or the model has
     learnt from it. With several processes, the first one calibrates.
@@ -64,12 +67,21 @@ def train(
         return TrainResult(**vars(fitted), not_calibrated="the first process calibrates")
     reason = _find_obstacle(fitted.folder, dataset)
     if reason is not None:
+        if RunFolder.open(fitted.folder).settings.train.rules:
+            use_run_rules(fitted.folder, dataset, progress)
         return TrainResult(**vars(fitted), not_calibrated=reason)
     if not fitted.new_steps and (checkpoint_of(fitted.folder) / CALIBRATION_FILE).is_file():
         return TrainResult(**vars(fitted))
-    device = RunFolder.open(fitted.folder).settings.train.device
+    own = RunFolder.open(fitted.folder).settings.train
     try:
-        return TrainResult(**vars(fitted), calibrated=calibrate(fitted.folder, dataset, device))
+        calibrated = calibrate(
+            fitted.folder,
+            dataset,
+            own.device,
+            with_rules=own.rules,
+            progress=progress,
+        )
+        return TrainResult(**vars(fitted), calibrated=calibrated)
     except NqeError as error:
         return TrainResult(**vars(fitted), not_calibrated=str(error))
 

@@ -13,6 +13,7 @@ from nqe.cli.options import (
     GraphOption,
     JsonOption,
     PlaceArgument,
+    RulesOption,
     check_among,
     refuse_options,
 )
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from nqe.answering import Answerer
 
 PART_FAILED = 1
+EXACT, RULES = "exact", "rules"
 
 
 def add_to(app: typer.Typer) -> None:
@@ -37,7 +39,8 @@ def ask(
     mode: Annotated[
         str | None,
         typer.Option(
-            "--mode", help="exact (stated facts), embedding or hybrid; hybrid by default for a RUN."
+            "--mode",
+            help="exact (stated facts), rules, embedding or hybrid; hybrid by default for a RUN.",
         ),
     ] = None,
     facts: FactsOption = "all",
@@ -76,6 +79,7 @@ def ask(
         typer.Option("--max-bindings", min=1, help="The most facts that one step may look at."),
     ] = None,
     graph: GraphOption = None,
+    rules: RulesOption = None,
     device: DeviceOption = "auto",
     as_json: JsonOption = False,
 ) -> None:
@@ -83,7 +87,8 @@ def ask(
 
     Example: nqe ask atlas '?x: borders(?x, France) and not speaks(?x, German)'
 
-    A GRAPH answers from its facts; a RUN also predicts answers, with probabilities. `nqe explain`
+    A GRAPH answers from its facts, and with --mode rules also from rules, which are mined first
+    unless --rules names saved ones; a RUN also predicts answers, with probabilities. `nqe explain`
     shows why. Python: nqe.open(place).answer(query).
     """
     from nqe.answering import Request
@@ -100,7 +105,9 @@ def ask(
             raise NqeError("-o writes the answers of many queries; name their file with --file")
         refuse_options("with -o", steps=steps, proof=proof)
         check_output(output)
-    answerer = _open(place, mode, threshold, facts, graph, device, max_bindings, proof)
+    if rules is not None and mode is None:
+        mode = RULES
+    answerer = _open(place, mode, threshold, facts, graph, rules, device, max_bindings, proof)
     allowed = find_among(answerer, among)
     request = Request(
         "", mode, top, threshold, allowed, predicted_only=predicted, stated_only=stated
@@ -123,6 +130,7 @@ def _open(
     threshold: float | None,
     facts: str,
     graph: str | None,
+    rules: str | None,
     device: str,
     max_bindings: int | None,
     proof: bool,
@@ -131,7 +139,8 @@ def _open(
     from nqe.answering import MODES
     from nqe.answering import open as open_answerer
     from nqe.answering.open_graph import open_dataset
-    from nqe.answering.request import EXACT, HYBRID
+    from nqe.answering.request import EMBEDDING, HYBRID
+    from nqe.cli.open_rules import open_with_rules
     from nqe.cli.open_run import note_calibration
     from nqe.query.exact import MAX_BINDINGS
     from nqe.run_folders import is_run
@@ -139,16 +148,29 @@ def _open(
     check_among("mode", mode or EXACT, MODES)
     if is_run(Path(place)):
         refuse_options("with a RUN", max_bindings=max_bindings)
-        if proof and mode != EXACT:
-            raise NqeError(
-                "--proof needs --mode exact; `nqe explain` shows why a RUN gives an answer"
-            )
+        refuse_options("with a RUN, which has its own", rules=rules)
+        _check_proof(proof, mode)
         answerer = open_answerer(place, graph=graph, facts=facts, device=device)
         if mode in (None, HYBRID):
             note_calibration(place, answerer)
+        elif mode == RULES:
+            note_calibration(place, answerer.with_rules_alone())
         return answerer
-    if mode not in (None, EXACT):
+    if mode == EMBEDDING or (mode == HYBRID and rules is None):
         open_dataset(place)  # Raises if there is no graph.
-        raise NqeError(f"{place}: a graph, but --mode {mode} needs a model; give a RUN")
+        raise NqeError(
+            f"{place}: a graph, but --mode {mode} needs a model; give a RUN, or --mode rules"
+        )
+    if mode in (HYBRID, RULES):
+        refuse_options("with a graph", "give a RUN or leave it out", graph=graph)
+        _check_proof(proof, mode)
+        return open_with_rules(place, rules, facts, max_bindings)
+    refuse_options("with --mode exact", rules=rules)
     refuse_options("with a graph", "give a RUN or leave it out", threshold=threshold, graph=graph)
     return open_answerer(place, facts=facts, max_bindings=max_bindings or MAX_BINDINGS)
+
+
+def _check_proof(proof: bool, mode: str | None) -> None:
+    """Refuse a proof of what is predicted."""
+    if proof and mode != EXACT:
+        raise NqeError("--proof needs --mode exact; `nqe explain` shows why a RUN gives an answer")

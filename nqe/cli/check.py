@@ -18,7 +18,10 @@ def add_to(app: typer.Typer) -> None:
 
 def check(
     folder: Annotated[
-        str, typer.Argument(metavar="FOLDER", help="A graph, a query set, a RUN or a checkpoint.")
+        str,
+        typer.Argument(
+            metavar="FOLDER", help="A graph, a query set, a RUN, a checkpoint or rules."
+        ),
     ],
 ) -> None:
     """Check every file of a folder that nqe wrote (Python: nqe.check).

@@ -2,24 +2,33 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from nqe.cli import printing
+from nqe.cli.open_rules import open_with_rules
 from nqe.cli.open_run import note_calibration, open_run
 from nqe.cli.options import (
     DeviceOption,
     FactsOption,
     GraphOption,
     JsonOption,
+    PlaceArgument,
     QueryArgument,
-    RunArgument,
+    RulesOption,
     check_among,
+    refuse_options,
 )
 from nqe.errors import NqeError
+from nqe.run_folders import is_run
+
+if TYPE_CHECKING:
+    from nqe.answering import Answerer
 
 TEXT, MARKDOWN, JSON = "text", "markdown", "json"
+HYBRID, RULES = "hybrid", "rules"
 ALL = "all"
 
 
@@ -29,11 +38,15 @@ def add_to(app: typer.Typer) -> None:
 
 
 def explain(
-    run: RunArgument,
+    place: PlaceArgument,
     query: QueryArgument,
     entity: Annotated[
         str | None,
         typer.Argument(metavar="[ENTITY]", help="An id or label; by default the best answer."),
+    ] = None,
+    mode: Annotated[
+        str | None,
+        typer.Option("--mode", help="hybrid (by default), or rules: without a model, of a graph."),
     ] = None,
     facts: FactsOption = "all",
     top: Annotated[int, typer.Option("--top", min=1, help="Entities to show per step.")] = 5,
@@ -45,6 +58,7 @@ def explain(
         ),
     ] = False,
     graph: GraphOption = None,
+    rules: RulesOption = None,
     device: DeviceOption = "auto",
     as_json: JsonOption = False,
 ) -> None:
@@ -52,20 +66,34 @@ def explain(
 
     Example: nqe explain atlas.run '?x: borders(?x, ?y)' Spain
 
-    Every atom is stated, with its fact, or predicted, with its probability.
+    Every atom is stated, with its fact, or predicted, with its probability, the rules that predict
+    it and what the model alone gives it.
     """
     from nqe.answering import explain as explain_answer
 
     if truth and facts.strip() == ALL:
         raise NqeError("--truth needs facts that are left out; name the known ones with --facts")
     check_among("format", form, (TEXT, MARKDOWN, JSON))
-    answerer = open_run(run, graph, facts, device)
+    check_among("mode", mode or HYBRID, (HYBRID, RULES))
+    answerer = _open(place, mode, graph, rules, facts, device)
     full = answerer.with_facts(ALL).graph if truth else None
     explanation = explain_answer(answerer, query, entity, top=top, truth=full)
-    note_calibration(run, answerer)
     printing.note_warnings(explanation.warnings)
     if as_json or form == JSON:
         printing.json_block(explanation.to_json())
     else:
         text = explanation.to_markdown() if form == MARKDOWN else str(explanation)
         printing.say_lines(text.rstrip("\n"))
+
+
+def _open(
+    place: str, mode: str | None, graph: str | None, rules: str | None, facts: str, device: str
+) -> Answerer:
+    """Open a RUN, or a graph with rules."""
+    if not is_run(Path(place)) and (mode == RULES or rules is not None):
+        refuse_options("with a graph", "give a RUN or leave it out", graph=graph)
+        return open_with_rules(place, rules, facts)
+    refuse_options("with a RUN, which has its own", rules=rules)
+    answerer = open_run(place, graph, facts, device).choose_explained(mode)
+    note_calibration(place, answerer)
+    return answerer

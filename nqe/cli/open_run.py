@@ -24,7 +24,12 @@ def open_run(run: str, graph: str | None, facts: str, device: str) -> Answerer:
 
 def note_calibration(place: str, answerer: Answerer) -> None:
     """Warn the user if the probabilities are not calibrated."""
-    if not answerer.neural.is_calibrated:
+    if answerer.neural.is_blank:
+        printing.note(
+            "nqe: note: probabilities are the strength of rules, which is not calibrated, so they "
+            "rank answers but mean little; a RUN that `nqe calibrate` was run on has better ones"
+        )
+    elif not answerer.neural.is_calibrated:
         printing.note(
             f"nqe: note: {place} is not calibrated, so its probabilities rank answers but mean "
             f"little; run `nqe calibrate {place}`"

@@ -78,6 +78,10 @@ GraphOption = Annotated[
 DeviceOption = Annotated[
     str, typer.Option("--device", help="auto, cpu or cuda.", callback=_check_device)
 ]
+RulesOption = Annotated[
+    str | None,
+    typer.Option("--rules", help="Of a graph: predict with the rules that `nqe rules -o` saved."),
+]
 AmongOption = Annotated[
     str | None, typer.Option("--among", help="Keep only answers that also answer this query.")
 ]

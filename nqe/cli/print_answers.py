@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from nqe.answering.answers import Answer, Answers
 from nqe.answering.request import EXACT, TOP, Request
+from nqe.answering.unseen_names import describe_unseen
 from nqe.cli import printing
 from nqe.cli.answer_totals import describe_totals
 from nqe.errors import NqeError
@@ -84,8 +85,8 @@ class AnswerPrinter:
             printing.note(self._explain_nothing(answers.measure))
         if self.answerer.has_model:
             self._note_totals(answers)
-        note_unseen(answers)
-        note_unseen_names(answers.unseen)
+        note_unseen(answers, answers.has_rules)
+        note_unseen_names(answers.unseen, answers.has_rules)
         if self.proof:
             _print_proofs(answers, self.request.top or SHOWN)
 
@@ -130,23 +131,22 @@ def to_table_row(answer: Answer) -> tuple[str, str | None, str, str]:
     return answer.id, answer.label, printing.chance(answer.probability), source
 
 
-def note_unseen(answers: Sequence[Answer] | Answers) -> None:
+def note_unseen(answers: Sequence[Answer] | Answers, has_rules: bool) -> None:
     """Tell the user which answers the model was not trained with."""
     unseen = [answer.name for answer in answers if not answer.seen]
     if unseen:
         more = ", …" if len(unseen) > STEP_NAMES else ""
+        why = "facts or rules" if has_rules else "facts"
         printing.note(
-            f"nqe: note: not seen in training, so listed because of facts alone: "
+            f"nqe: note: not seen in training, so listed because of {why} alone: "
             f"{', '.join(unseen[:STEP_NAMES])}{more}"
         )
 
 
-def note_unseen_names(names: Sequence[str]) -> None:
+def note_unseen_names(names: Sequence[str], has_rules: bool) -> None:
     """Tell the user which names of a query the model was not trained with."""
     if names:
-        printing.note(
-            "nqe: note: not seen in training, so nothing is predicted about: " + ", ".join(names)
-        )
+        printing.note(f"nqe: note: {describe_unseen(names, has_rules)}")
 
 
 def _print_steps(answers: Answers) -> None:

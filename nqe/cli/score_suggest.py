@@ -45,7 +45,8 @@ def score(
 
     Example: nqe score atlas.run 'borders(France, Spain)'
 
-    The probability is the model's alone; beside it stands whether a fact states the statement.
+    The probability is the one that it would have if no fact stated it; beside it stands whether
+    one does, and below it the strongest rule that predicts it.
     """
     from nqe.answering import score as score_statement
 
@@ -95,7 +96,7 @@ def suggest(
     else:
         _show_suggestions(found)
     if not found:
-        note_unseen([about])
+        note_unseen([about], answerer.rules is not None)
         where = "" if among is None else " among the answers of --among"
         printing.note(f"no suggestion: no statement that is not stated is possible{where}")
 
@@ -103,15 +104,17 @@ def suggest(
 def _show_score(found: StatementScore) -> None:
     given = printing.chance(found.probability)
     if found.stated:
-        printing.say(f"{found.statement}  stated; the model alone gives it {given}")
+        printing.say(f"{found.statement}  stated; if it were missing, it would have {given}")
     else:
-        printing.say(f"{found.statement}  not stated; the model gives it {given}")
+        printing.say(f"{found.statement}  not stated; it has {given}")
+    if found.rule is not None:
+        printing.say_lines(str(found.rule))
     rows = []
     for slot in found.slots:
         rows.append((slot.slot, f"rank {slot.rank:,}", *to_table_row(slot.answer)))
         rows += [(slot.slot, "instead", *to_table_row(answer)) for answer in slot.alternatives]
     printing.table(("slot", "", "id", "label", "probability", "known by"), rows)
-    note_unseen_names(found.unseen)
+    note_unseen_names(found.unseen, found.has_rules)
 
 
 def _show_suggestions(found: list[Suggestion]) -> None:

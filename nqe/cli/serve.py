@@ -9,9 +9,10 @@ from typing import Annotated
 import typer
 
 from nqe.cli import printing
-from nqe.cli.options import DeviceOption, FactsOption, GraphOption
+from nqe.cli.options import DeviceOption, FactsOption, GraphOption, RulesOption, refuse_options
 from nqe.errors import NqeError
 from nqe.home import find_home
+from nqe.run_folders import is_run
 
 LARGEST_TOKEN = 4_096
 DEMO_RUN = "atlas.run"
@@ -39,6 +40,7 @@ def serve(
     port: Annotated[int, typer.Option("--port", min=1, max=65_535, help="The port.")] = 8000,
     facts: FactsOption = "all",
     graph: GraphOption = None,
+    rules: RulesOption = None,
     device: DeviceOption = "auto",
     workers: Annotated[
         int, typer.Option("--workers", min=1, max=64, help="Processes; they share the graph.")
@@ -70,11 +72,13 @@ def serve(
         if error.name not in ("fastapi", "uvicorn", "prometheus_client", "starlette"):
             raise
         raise NqeError("serving takes FastAPI; install nqe with the extra `serve`") from None
+    if demo or is_run(Path(place or "")):
+        refuse_options("with a RUN, which has its own", rules=rules)
     if token_file is not None:
         os.environ[TOKEN] = _read_token(Path(token_file))
     shown = f"[{host}]" if ":" in host else host
     run_of_demo = str(find_home() / DEMO_RUN)
-    serving = Serving(place or run_of_demo, graph, facts, device, demo, writable)
+    serving = Serving(place or run_of_demo, graph, facts, device, demo, writable, rules)
     printing.note(f"http://{shown}:{port}/ is the page; Ctrl-C to stop")
     run(serving, host, port, workers=workers, insecure=insecure)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from nqe.cli import printing
-from nqe.cli.options import DeviceOption, FactsOption, GraphOption, PlaceArgument
+from nqe.cli.options import DeviceOption, FactsOption, GraphOption, PlaceArgument, RulesOption
 from nqe.errors import NqeError
 from nqe.home import find_home
 
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 HELP = """Ask a query such as ?x: borders(?x, France) and not speaks(?x, German)
   steps QUERY      also show every step
   stated QUERY     only answers that the facts state
-  predicted QUERY  only answers that the facts do not state, of a RUN
+  predicted QUERY  only answers that the facts do not state, of a RUN or by rules
   proof QUERY      show the exact answers and why each is one
-  why QUERY        explain the best answer of a RUN
+  why QUERY        explain the best answer of a RUN or by rules
   plan QUERY       show the steps that answer the query
   help, quit"""
 COMMANDS = ("steps", "stated", "predicted", "proof", "why", "plan")
@@ -42,6 +42,7 @@ def shell(
     place: PlaceArgument,
     facts: FactsOption = "all",
     graph: GraphOption = None,
+    rules: RulesOption = None,
     device: DeviceOption = "auto",
 ) -> None:
     """Ask questions at an interactive prompt, with completion and history.
@@ -51,7 +52,7 @@ def shell(
     from nqe.answering import open as open_answerer
     from nqe.cli.open_run import note_calibration
 
-    answerer = open_answerer(place, graph=graph, facts=facts, device=device)
+    answerer = open_answerer(place, graph=graph, facts=facts, device=device, rules=rules)
     if answerer.has_model:
         note_calibration(place, answerer)
     printing.note(f"{place}: {len(answerer.graph):,} facts. `help` for help, Ctrl-D to leave.")

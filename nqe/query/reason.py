@@ -13,13 +13,63 @@ from nqe.shown_text import make_visible
 
 
 @dataclass(frozen=True, eq=False)
+class RuleReason:
+    """A rule that predicts an atom, and the facts that it does so from."""
+
+    graph: FactSource
+    rule: str
+    """The rule as logic, in labels."""
+    words: str
+    """The rule in words, with its counts."""
+    support: int
+    """How many of its predictions are true by the facts that it was mined from."""
+    predictions: int
+    confidence: float
+    rows: tuple[int, ...]
+    """The rows of the facts that fire it; a rule without a body needs none."""
+
+    def lines(self, indent: str = "") -> Iterator[str]:
+        """The rule in words, and on a second line the facts that fire it."""
+        yield make_visible(f"{indent}{self.words}")
+        if self.rows:
+            facts = ", ".join(str(label_fact(self.graph, row).labels) for row in self.rows)
+            yield f"{indent}  here {facts}"
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
+
+    def to_json(self) -> dict[str, Any]:
+        """The rule and its facts as JSON data; the facts are in ids."""
+        return {
+            "rule": self.rule,
+            "words": self.words,
+            "support": self.support,
+            "predictions": self.predictions,
+            "confidence": self.confidence,
+            "facts": [fact_to_json(self.graph, row) for row in self.rows],
+        }
+
+
+def fact_to_json(graph: FactSource, row: int) -> dict[str, Any]:
+    """A fact as JSON data, in ids."""
+    fact = graph.fact(row)
+    return {
+        "subject": fact.subject,
+        "relation": fact.relation,
+        "object": fact.object,
+        "qualifiers": [list(pair) for pair in fact.qualifiers],
+    }
+
+
+@dataclass(frozen=True, eq=False)
 class Reason:
     """Why an entity is in the set of a step, and with what probability.
 
-    A projection rests on a fact (`row`) or on a prediction, and on the reasons for the entities
-    that its variables stand for (`parts`). An `and` has a reason for every part, an `or` for the
-    best one. A `not` rests on what the facts do not state (`absent`), or on the reason for its
-    part, which speaks against it. A proof is a reason in which facts state everything.
+    A projection rests on a fact (`row`) or on a prediction, which comes from rules and a model, and
+    on the reasons for the entities that its variables stand for (`parts`). An `and` has a reason
+    for every part, an `or` for the best one. A `not` rests on what the facts do not state
+    (`absent`), or on the reason for its part, which speaks against it. A proof is a reason in which
+    facts state everything.
     """
 
     graph: FactSource
@@ -41,6 +91,12 @@ class Reason:
     alone: float | None = None
     """Of the likeliest one alone; None if it is the same as `probability`."""
     parts: tuple[Reason, ...] = ()
+    rules: tuple[RuleReason, ...] = ()
+    """The strongest rules that predict the atom, if it is predicted."""
+    more_rules: int = 0
+    """How many more rules predict it."""
+    model: float | None = None
+    """What the model alone gives a predicted atom; None if it knows nothing about it."""
 
     @property
     def stated(self) -> bool:
@@ -95,25 +151,24 @@ class Reason:
         if self.ways > 1:
             data |= {"ways": self.ways, "alone": self._alone}
         if self.row is not None:
-            data["fact"] = self._fact_json(self.row)
+            data["fact"] = fact_to_json(self.graph, self.row)
+        elif self.op == Op.PROJECTION:
+            data |= {"rules": [rule.to_json() for rule in self.rules]}
+            data |= {"more_rules": self.more_rules, "model": self.model}
         if self.absent:
             data["absent"] = self.absent
         if self.parts:
             data["because"] = [part.to_json() for part in self.parts]
         return data
 
-    def _fact_json(self, row: int) -> dict[str, Any]:
-        fact = self.graph.fact(row)
-        return {
-            "subject": fact.subject,
-            "relation": fact.relation,
-            "object": fact.object,
-            "qualifiers": [list(pair) for pair in fact.qualifiers],
-        }
-
     @property
     def _alone(self) -> float:
         return self.probability if self.alone is None else self.alone
+
+    @property
+    def is_one_line(self) -> bool:
+        """Whether it is told in a single line, but for rules."""
+        return not self._shown_parts
 
     @property
     def _is_leaf(self) -> bool:
@@ -136,9 +191,24 @@ class Reason:
             chance = "" if certain else f" ({show_probability(self.probability)})"
             yield f"{indent}?{self.variable} = {name}{chance}: {text}"
         below = indent + "  "
+        yield from (f"{below}{line}" for line in self._list_rules())
         parts = (one._lines(below, certain=certain, above=self) for one in self._shown_parts)
         for lines in dict.fromkeys(map(tuple, parts)):  # Equal parts are shown once.
             yield from lines
+
+    def _list_rules(self) -> Iterator[str]:
+        """The rules behind a prediction, one per line, and the model's part beside them."""
+        if self.op == Op.NOT and self.is_one_line:
+            for part in self.parts:
+                yield from part._list_rules()
+        if not self.rules:
+            return
+        for rule in self.rules:
+            yield from rule.lines()
+        if self.more_rules:
+            yield f"and {self.more_rules:,} more rule{'s' if self.more_rules > 1 else ''}"
+        if self.model is not None:
+            yield f"the model alone: {show_probability(self.model)}"
 
     def _describe(self, certain: bool) -> str:
         match self.op:

@@ -19,6 +19,7 @@ from nqe.answering import open as open_answerer
 from nqe.answering.open_graph import open_dataset
 from nqe.demo import NAME
 from nqe.errors import NqeError
+from nqe.rules import load_rules
 from nqe.run_folders import is_run
 from nqe.server import wire
 from nqe.server.app import create_app
@@ -44,6 +45,8 @@ class Serving:
     demo: bool = False
     added: str | None = None
     """The file to which added facts are appended; None to add none."""
+    rules: str | None = None
+    """The folder of the rules that a graph predicts with; a run has its own."""
     settings: ServingSettings = field(default_factory=ServingSettings)
 
     def load(self, state: State) -> Service:
@@ -51,7 +54,9 @@ class Serving:
         place = self.place
         if self.demo:
             place = str(train_demo(Path(self.place), _Teller(state)))
-        answerer = open_answerer(place, graph=self.graph, facts=self.facts, device=self.device)
+        answerer = open_answerer(
+            place, graph=self.graph, facts=self.facts, device=self.device, rules=self.rules
+        )
         run = Path(place) if is_run(Path(place)) else None
         name = NAME if self.demo else Path(place).name
         return Service(answerer, name, self.settings, run=run, writable=self.added is not None)
@@ -141,6 +146,8 @@ def _check_place(serving: Serving) -> None:
     """Refuse what cannot be opened, before anything is loaded."""
     if serving.graph is not None or not is_run(Path(serving.place)):
         open_dataset(serving.graph or serving.place)
+    if serving.rules is not None:
+        load_rules(serving.rules)
 
 
 def _check_free(host: str, port: int) -> None:

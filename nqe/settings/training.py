@@ -76,6 +76,8 @@ class TrainSettings:
     """Stop after this many validations without a better MRR; None never stops early."""
     save_steps: int | None = None
     """Save `last` after every this many steps, besides at each validation."""
+    rules: bool = True
+    """Mine rules from the training facts afterwards, as evidence beside the model."""
     device: str = "auto"
     """auto, cpu or cuda."""
     autocast: bool = False

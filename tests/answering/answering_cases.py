@@ -18,6 +18,7 @@ from nqe.model import Model, new_model
 from nqe.query import Plan
 from nqe.query.plan import Op, PlanBuilder
 from nqe.query.shapes import Shape, parse_shape
+from nqe.rules.rules import Rules
 from nqe.settings import ModelSettings
 
 # One fact per name, so that all graphs have the vocabulary of the model.
@@ -70,11 +71,14 @@ def odd_calibration() -> Calibration:
     return Calibration(odd_curve(5), odd_curve(6))
 
 
-def answerer_of(graph: Graph, logic: str = "product", **options: Any) -> Answerer:
+def answerer_of(
+    graph: Graph, logic: str = "product", *, rules: Rules | None = None, **options: Any
+) -> Answerer:
     """An answerer with the small model over a graph."""
     return Answerer(
         graph,
         small_model(),
+        rules=rules,
         calibration=odd_calibration(),
         logic=logic,
         options=HybridOptions(**options),

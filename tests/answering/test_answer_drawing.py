@@ -23,7 +23,8 @@ def test_a_drawing_names_the_best_entities_of_each_step(mode: str) -> None:
     torch.manual_seed(0)
     small = ModelSettings(width=8, layers=1, heads=2, feed_forward=8)
     model = new_model(small, len(names.entities), len(names.relations), names)
-    answerer = nqe.Answerer(atlas, model)
+    rules = nqe.mine_rules(atlas) if mode == "rules" else None
+    answerer = nqe.Answerer(atlas, model, rules=rules)
     tree = ElementTree.fromstring(draw_answers(answerer, QUERY, mode, top=2))
     texts = [one.text or "" for one in tree.iter() if one.tag.endswith("text")]
     best = answerer.answer(QUERY, mode, top=1)[0]

@@ -53,7 +53,8 @@ def answerer(facts: str = "all") -> Answerer:
 def test_a_batch_gives_the_answers_that_each_question_has_alone(
     facts: list[Fact], batch: list[Plan], mode: str
 ) -> None:
-    asked = answerer_of(graph_of(facts))
+    graph = graph_of(facts)
+    asked = answerer_of(graph, rules=nqe.mine_rules(graph, workers=1))
     together = asked.answer_many([Request(plan, mode, top=3) for plan in batch])
     assert len(together) == len(batch)
     for plan, answers in zip(batch, together, strict=True):
@@ -94,7 +95,7 @@ def test_the_mode_embedding_gives_the_papers_softmax(plan: Plan) -> None:
 
 def test_an_unknown_mode_is_refused_with_a_list_of_the_modes() -> None:
     with pytest.raises(
-        NqeError, match="unknown mode 'magic'; choose one of hybrid, embedding, exact"
+        NqeError, match="unknown mode 'magic'; choose one of hybrid, rules, embedding, exact"
     ):
         answerer().answer(NEIGHBOURS, "magic")
 
@@ -138,7 +139,7 @@ def test_top_limits_the_number_of_answers_and_a_threshold_their_probability() ->
 
 @pytest.mark.parametrize("mode", MODES)
 def test_answers_are_restricted_to_the_given_set(mode: str) -> None:
-    asked = answerer()
+    asked = Answerer(DATASET, country_model(), rules=nqe.mine_rules(DATASET, workers=1))
     number = DATASET.vocabulary.entities.resolve
     some = EntitySet.of([number("es"), number("french")])
     inside = asked.answer(NEIGHBOURS, mode, top=99, among=some)
@@ -501,7 +502,8 @@ class TestAGraphAlone:
 
 @pytest.mark.parametrize("mode", MODES)
 def test_with_a_model_a_request_that_looks_at_too_many_facts_fails_alone(mode: str) -> None:
-    asked = Answerer(DATASET, country_model(), max_bindings=2)
+    rules = nqe.mine_rules(DATASET, workers=1)
+    asked = Answerer(DATASET, country_model(), rules=rules, max_bindings=2)
     requests = [Request(text, mode) for text in ("?x: borders(?x, pt)", "?x: borders(?x, ?y)")]
     few, many = asked.answer_many(requests)
     assert isinstance(few, Answers)

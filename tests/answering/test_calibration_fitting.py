@@ -22,14 +22,13 @@ from nqe.answering.calibration_fitting import (
     RELIABILITY_FILE,
     build_plain_calibration,
     fit_calibration,
-    mask_stated,
-    split_rows,
     thin,
-    to_patterns,
 )
 from nqe.answering.calibration_queries import draw_calibration_queries, swap_anchors
+from nqe.answering.calibration_samples import mask_stated, split_rows
 from nqe.answering.calibration_storage import CALIBRATION_FILE
 from nqe.answering.fuzzy_set import Floats, FuzzySet
+from nqe.answering.joined_runner import to_patterns
 from nqe.answering.neural import NeuralEngine
 from nqe.answering.probability import MAX_PREDICTED
 from nqe.answering.question_curve import PARTS, UNMOVED, QuestionCurve, measure_parts

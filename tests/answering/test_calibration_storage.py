@@ -42,26 +42,36 @@ def test_a_checkpoint_without_a_calibration_has_none(tmp_path: Path) -> None:
 def test_a_file_names_its_format_kind_and_version(tmp_path: Path) -> None:
     data = saved_data(tmp_path)
     curves = ["facts", "alone", "facts_questions", "alone_questions"]
-    assert list(data) == ["format", "kind", "version", "weights", *curves, "missing", "digest"]
-    assert (data["format"], data["kind"], data["version"]) == ("nqe-calibration", "bent", 5)
+    assert list(data) == [
+        "format",
+        "kind",
+        "version",
+        "weights",
+        *curves,
+        "missing",
+        "join",
+        "rules",
+        "digest",
+    ]
+    assert (data["format"], data["kind"], data["version"]) == ("nqe-calibration", "bent", 6)
 
 
 def test_a_file_from_before_formats_had_a_version_is_refused(tmp_path: Path) -> None:
     data = saved_data(tmp_path)
     older = {"facts": data["facts"], "alone": data["alone"]}
     (tmp_path / CALIBRATION_FILE).write_text(json.dumps(older), encoding="utf-8")
-    with pytest.raises(StorageError, match="format version 1, but this nqe reads 5; calibrate"):
+    with pytest.raises(StorageError, match="format version 1, but this nqe reads 6; calibrate"):
         load_calibration(tmp_path)
 
 
-@pytest.mark.parametrize("version", [1, 3, 6])
+@pytest.mark.parametrize("version", [1, 3, 5])
 def test_another_version_is_refused_with_the_command_that_rebuilds_it(
     tmp_path: Path, version: int
 ) -> None:
     write(tmp_path, saved_data(tmp_path) | {"version": version})
     with pytest.raises(StorageError) as caught:
         load_calibration(tmp_path)
-    assert f"format version {version}, but this nqe reads 5;" in str(caught.value)
+    assert f"format version {version}, but this nqe reads 6;" in str(caught.value)
     assert str(caught.value).endswith(f"with `nqe calibrate {tmp_path}`")
 
 

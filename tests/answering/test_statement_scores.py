@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 
+import numpy as np
 import pytest
 from answering_cases import (
     answerer_of,
@@ -32,7 +34,7 @@ def answerer(facts: str = "train") -> Answerer:
     return Answerer(DATASET, country_model(), facts=facts)
 
 
-def test_each_slot_is_asked_for_with_the_others_given() -> None:
+def test_each_slot_is_asked_for_with_the_others_given_and_the_statement_unknown() -> None:
     scored = score(answerer(), "speaks(Italy, German; since: 1990)")
     assert scored.stated
     assert [one.slot for one in scored.slots] == ["subject", "object", "since"]
@@ -51,14 +53,33 @@ def test_each_slot_is_asked_for_with_the_others_given() -> None:
     )
 
 
-def test_a_statement_has_the_same_score_whether_or_not_a_fact_states_it() -> None:
-    calibration = answerer().neural.calibration
-    known = Answerer(DATASET, country_model(), facts="train", calibration=calibration)
-    unknown = Answerer(DATASET, country_model(), facts="none", calibration=calibration)
-    one, other = (score(asked, "borders(France, Spain)") for asked in (known, unknown))
+@given(fact_lists, st.integers(0, 11))
+@settings(max_examples=25)
+def test_a_statement_has_the_score_that_it_would_have_if_it_were_missing(
+    facts: list[Fact], place: int
+) -> None:
+    graph = graph_of(facts)
+    fact = list(graph)[place % len(graph)]
+    pairs = "".join(f"{', ' if n else '; '}{a}: {v}" for n, (a, v) in enumerate(fact.qualifiers))
+    statement = f"{fact.relation}({fact.subject}, {fact.object}{pairs})"
+    rows = _find_stating(graph, fact)
+    rest = Graph(graph.vocabulary, graph.facts.take(np.setdiff1d(np.arange(len(graph)), rows)))
+    one, other = (score(answerer_of(some), statement) for some in (graph, rest))
     assert (one.stated, other.stated) == (True, False)
-    assert one.probability == pytest.approx(other.probability)
+    assert one.probability == pytest.approx(other.probability, abs=1e-6)
+    assert [slot.rank for slot in one.slots] == [slot.rank for slot in other.slots]
     assert 0 < one.probability < 1
+
+
+def _find_stating(graph: Graph, fact: Fact) -> list[int]:
+    """The rows of the facts that have all that a fact says."""
+    wanted = Counter(fact.qualifiers)
+    return [
+        row
+        for row, one in enumerate(graph)
+        if (one.subject, one.relation, one.object) == (fact.subject, fact.relation, fact.object)
+        and wanted <= Counter(one.qualifiers)
+    ]
 
 
 def test_alternatives_are_restricted_to_the_given_set() -> None:
@@ -74,14 +95,15 @@ def test_stated_alternatives_are_marked() -> None:
     scored = score(answerer(), "borders(France, Spain)", top=99)
     known = {one.id for one in scored.slots[0].alternatives if one.known}
     assert known == set()
-    known = {one.id for one in scored.slots[1].alternatives if one.known}
-    assert known == {"de"}
+    known = {one.id: one.probability for one in scored.slots[1].alternatives if one.known}
+    assert known == {"de": 1}
 
 
 def test_json_has_ids_and_labels() -> None:
     data = json.loads(json.dumps(score(answerer(), "borders(France, Spain)", 2).to_json()))
     assert data["statement"] == "borders(France, Spain)"
-    assert set(data) == {"statement", "stated", "probability", "slots"}
+    assert set(data) == {"statement", "stated", "probability", "slots", "rule"}
+    assert data["rule"] is None
     first = data["slots"][0]
     assert (first["slot"], first["entity"], first["label"]) == ("subject", "fr", "France")
     assert len(first["alternatives"]) == 2

@@ -75,7 +75,7 @@ def test_a_model_trained_on_queries_is_calibrated_too(tmp_path: Path) -> None:
 def test_an_error_of_the_calibration_does_not_fail_the_training(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuse(*_: object) -> None:
+    def refuse(*_: object, **__: object) -> None:
         raise NqeError("nothing to fit; add facts")
 
     monkeypatch.setitem(train.__globals__, "calibrate", refuse)

@@ -36,6 +36,7 @@ COMMANDS = {
     "bench_busy_training.py": ["--values", "0"],
     "bench_exact.py": [],
     "bench_graph.py": [],
+    "bench_rules.py": [],
     "bench_sampling.py": [],
     "bench_serving.py": [],
     "bench_size.py": [],

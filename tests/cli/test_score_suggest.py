@@ -26,14 +26,14 @@ def test_a_statement_is_scored_with_the_alternatives_of_its_slots(run_nqe: RunNq
     statement = "currency(France, Euro; start_year: 1999)"
     head, columns, *rows = read_table(well(run_nqe("score", "atlas.run", statement, "--top", "2")))
     assert head[0].startswith(statement)
-    assert re.search(r"\)  stated; the model alone gives it [\d.e-]+$", head[0])
+    assert re.search(r"\)  stated; if it were missing, it would have [\d.e-]+$", head[0])
     assert columns == ["slot", "", "id", "label", "probability", "known by"]
     assert [row[0] for row in rows[::3]] == ["subject", "object", "start year"]
     assert [row[1] for row in rows[1:3]] == ["instead", "instead"]
     data = json.loads(well(run_nqe("score", "atlas.run", statement, "--facts", "none", "--json")))
     assert data["stated"] is False
     out = well(run_nqe("score", "atlas.run", statement, "--facts", "none"))
-    assert re.search(r"\)  not stated; the model gives it [\d.e-]+\n", out)
+    assert re.search(r"\)  not stated; it has [\d.e-]+\n", out)
     assert 0 < data["probability"] < 1
 
 
