@@ -8,6 +8,8 @@ from pathlib import Path
 
 from nqe.answering.calibration import Calibration
 from nqe.answering.calibration_storage import find_weights_digest, load_calibration
+from nqe.answering.joined_runner import JoinedRunner
+from nqe.answering.joining import JoinWeights, RuleEvidence
 from nqe.answering.open_graph import open_dataset, open_trained_dataset, read_dataset_name
 from nqe.answering.run_rules import load_run_rules
 from nqe.errors import NqeError, StorageError
@@ -96,6 +98,18 @@ class OpenedRun:
             return EmbeddingRunner(self.model)
         dataset = self.open_dataset() if dataset is None else dataset
         return EmbeddingRunner(self.model.with_facts(dataset.known(self._learnt_splits).facts))
+
+    def open_joined_runner(self, dataset: Dataset) -> JoinedRunner:
+        """The runner of one-hop queries by the model and its rules, over the training facts."""
+        if self.rules is None:
+            raise NqeError(
+                f"{self.place}: has no rules to join with its model; make some with "
+                f"`nqe calibrate {self.place}`"
+            )
+        fitted = None if self.calibration is None else self.calibration.join
+        weights = fitted or JoinWeights.plain(self.model.relation_count)
+        known = dataset.known(self._learnt_splits)
+        return JoinedRunner(self.model, RuleEvidence(self.rules, known, weights))
 
     @property
     def _learnt_splits(self) -> str:

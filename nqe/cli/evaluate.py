@@ -77,7 +77,8 @@ def evaluate(
         str | None, typer.Option("--plot", help="Draw MRR to this file: .png, .svg or .pdf.")
     ] = None,
     mode: Annotated[
-        str | None, typer.Option("--mode", help="embedding or hybrid; default embedding.")
+        str | None,
+        typer.Option("--mode", help="embedding, or hybrid with facts and rules."),
     ] = None,
     facts: Annotated[
         str | None,
@@ -117,10 +118,9 @@ def evaluate(
             by=by,
             answers=answers,
             per=per,
-            mode=mode,
             facts=facts,
         )
-        _evaluate_links(run, queries, split, ties, relations, form, device)
+        _evaluate_links(run, queries, split, ties, relations, mode, form, device)
         return
     refuse_options("without --link-prediction", relations=relations)
     model = OpenedRun.load(run, device)
@@ -138,9 +138,16 @@ def evaluate(
 
 
 def _evaluate_links(
-    run: str, name: str, split: str, ties: str, relations: bool | None, form: str, device: str
+    run: str,
+    name: str,
+    split: str,
+    ties: str,
+    relations: bool | None,
+    mode: str | None,
+    form: str,
+    device: str,
 ) -> None:
-    """Evaluate link prediction on a split of a data set."""
+    """Evaluate link prediction on a split of a data set, by the model or by it and its rules."""
     from nqe.answering import OpenedRun
     from nqe.cli.progress import ProgressBar
     from nqe.evaluation import predict_links
@@ -158,10 +165,12 @@ def _evaluate_links(
         "benchmark": find_link_benchmark(name),
         "fingerprint": dataset.fingerprint,
         "trained_on": model.trained_on,
+        "mode": mode or EMBEDDING,
     }
+    is_joined = mode == HYBRID
     with ProgressBar("queries") as progress:
         report = predict_links(
-            model.open_runner(dataset),
+            model.open_joined_runner(dataset) if is_joined else model.open_runner(dataset),
             dataset,
             split,
             ties=ties,
@@ -169,7 +178,9 @@ def _evaluate_links(
             progress=progress,
             about=about,
         )
-    saved = save_link_report(Path(run), name, report) if model.keeps_reports else None
+    saved = None
+    if model.keeps_reports and not is_joined:
+        saved = save_link_report(Path(run), name, report)
     print_link_report(report, form)
     note_written(saved)
 

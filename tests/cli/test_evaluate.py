@@ -125,7 +125,7 @@ def test_link_prediction_is_reported_by_parts_of_the_fact(tmp_path: Path) -> Non
         (("--split", "dev"), "no dev queries; the set has train, valid, test"),
         (("--split", "train"), "no query has hard answers to rank; choose"),
         (("--link-prediction", "--limit", "3"), "--limit has no meaning with --link-prediction; "),
-        (("--link-prediction", "--mode", "hybrid"), "--mode has no meaning with --link-prediction"),
+        (("--link-prediction", "--facts", "train"), "--facts has no meaning"),
         (("--mode", "exact"), "--mode is 'exact'; choose one of embedding, hybrid"),
         (("--facts", "train"), "--facts has no meaning without --mode hybrid; leave it out"),
         (("--link-prediction",), "not a graph"),

@@ -30,8 +30,8 @@ def test_a_run_is_evaluated_by_hybrid_beside_embedding(run_nqe: RunNqe, runs: Pa
 
 WRONG: dict[str, tuple[tuple[str, ...], str]] = {
     "hybrid link prediction": (
-        ("evaluate", "atlas.run", "atlas", "--link-prediction", "--mode", "hybrid"),
-        "--mode has no meaning with --link-prediction; leave it out",
+        ("evaluate", "atlas.run", "atlas", "--link-prediction", "--facts", "all", "--mode", "hybrid"),
+        "--facts has no meaning with --link-prediction; leave it out",
     ),
 }
 
