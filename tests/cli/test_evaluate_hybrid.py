@@ -30,7 +30,7 @@ def test_a_run_is_evaluated_by_hybrid_beside_embedding(run_nqe: RunNqe, runs: Pa
 
 WRONG: dict[str, tuple[tuple[str, ...], str]] = {
     "hybrid link prediction": (
-        ("evaluate", "atlas.run", "atlas", "--link-prediction", "--facts", "all", "--mode", "hybrid"),
+        ("evaluate", "atlas.run", "atlas", "--link-prediction", "--mode", "hybrid", "--facts=all"),
         "--facts has no meaning with --link-prediction; leave it out",
     ),
 }
