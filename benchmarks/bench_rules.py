@@ -151,11 +151,9 @@ Python to the saved rules, with the seconds that it computed in brackets.
 The rules are {"the same" if same else "NOT the same"} whatever the number of workers:
 
 {machine.markdown_table(("rules", "number"), list_forms(rules[WORKERS[0]]))}
-Scoring {scored.queries:,} queries of link prediction on valid, in batches of {
-        BATCH
-    } and one thread:
-{scored.milliseconds:.2f} ms and {scored.predictions:,.0f} predicted entities per query. Opening the
-saved rules over the train facts took {scored.open_seconds:.1f} s.
+Scoring {scored.queries:,} queries of link prediction on valid took {scored.milliseconds:.2f} ms per
+query, in batches of {BATCH}, by one thread. Rules predict {scored.predictions:,.0f} entities for a
+query on average. Opening the saved rules over the train facts took {scored.open_seconds:.1f} s.
 
 {others.mined_from.fact_count:,} synthetic facts (those of `bench_size.py`):
 {million.seconds:.0f} s ({million.cpu:.0f}), {million.peak_gb:.2f} GB, {len(others):,} rules.
