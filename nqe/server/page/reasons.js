@@ -1,7 +1,9 @@
 // Reasons: why an entity is an answer, as a tree of facts and predictions in words.
 
 import { make, replace } from "./dom.js";
-import { badge, counted, entityLink, factSentence, likelihood, nameOf, percent, visible } from "./words.js";
+import {
+  badge, counted, entityLink, factSentence, likelihood, nameOf, percent, ruleWords, visible,
+} from "./words.js";
 
 /** Show an explanation in an element. */
 export function showExplanation(host, found) {
@@ -91,7 +93,7 @@ function makeRules({ rules, more_rules: more, model }) {
   if (!rules.length) return null;
   return make("ul", { class: "rules" },
     rules.map((rule) => make("li", {},
-      make("p", {}, badge("rule"), " ", visible(rule.words)),
+      make("p", {}, badge("rule"), " ", ruleWords(rule)),
       rule.facts.length > 0 && make("p", { class: "small" }, "Here: ",
         rule.facts.flatMap((fact, place) => [place > 0 && "; ", factSentence(fact)])))),
     more > 0 && make("li", { class: "small muted" }, `and ${counted(more, "more rule")}`),

@@ -3,7 +3,7 @@
 import { Channel } from "./api.js";
 import { make, replace } from "./dom.js";
 import { questionAddress } from "./routes.js";
-import { bar, count, counted, nameOf, percent, quoteName, visible } from "./words.js";
+import { bar, count, counted, nameOf, percent, quoteName, ruleWords, visible } from "./words.js";
 
 const MOST = 100;
 const shown = new Channel();
@@ -36,7 +36,7 @@ function describe({ rules, count: total }, overview) {
 }
 
 function makeRule(rule) {
-  return make("li", {}, make("p", {}, visible(rule.words)),
+  return make("li", {}, make("p", {}, ruleWords(rule)),
     make("div", { class: "measure" }, bar(rule.confidence, "predicted"),
       make("span", { class: "value" }, percent(rule.confidence))));
 }

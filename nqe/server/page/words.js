@@ -75,6 +75,12 @@ export function qualifierList(qualifiers) {
   return make("span", { class: "qualifiers" }, pairs);
 }
 
+/** A rule in words; no line breaks inside a variable. */
+export function ruleWords({ words }) {
+  return visible(words).split(/(\?\w+)/).map((part) => (
+    part.startsWith("?") ? make("span", { class: "variable" }, part) : part));
+}
+
 /** A badge that says where something comes from: stated or predicted. */
 export function badge(source) {
   return make("span", { class: `badge ${source}` }, source);
