@@ -107,13 +107,13 @@ def _show_score(found: StatementScore) -> None:
         printing.say(f"{found.statement}  stated; if it were missing, it would have {given}")
     else:
         printing.say(f"{found.statement}  not stated; it has {given}")
-    if found.rule is not None:
-        printing.say_lines(str(found.rule))
     rows = []
     for slot in found.slots:
         rows.append((slot.slot, f"rank {slot.rank:,}", *to_table_row(slot.answer)))
         rows += [(slot.slot, "instead", *to_table_row(answer)) for answer in slot.alternatives]
     printing.table(("slot", "", "id", "label", "probability", "known by"), rows)
+    if found.rule is not None:
+        printing.say_lines(f"the strongest rule: {found.rule}")
     note_unseen_names(found.unseen, found.has_rules)
 
 

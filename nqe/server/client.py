@@ -73,8 +73,10 @@ def _answer_many(requests: Sequence[Mapping[str, Any] | str]) -> _Call[wire.Foun
     return _Call("POST", "/v1/answer", wire.FoundMany, {"requests": asked})
 
 
-def _explain(query: Query, entity: str | None = None) -> _Call[wire.FoundExplanation]:
-    body = {"query": query, "entity": entity}
+def _explain(
+    query: Query, entity: str | None = None, mode: str | None = None
+) -> _Call[wire.FoundExplanation]:
+    body = {"query": query, "entity": entity, "mode": mode}
     return _Call("POST", "/v1/explain", wire.FoundExplanation, body)
 
 
@@ -112,6 +114,11 @@ def _relations(limit: int = 100) -> _Call[wire.FoundRelations]:
     return _Call("GET", "/v1/relations", wire.FoundRelations, {"limit": limit})
 
 
+def _rules(relation: str, top: int = 50) -> _Call[wire.FoundRules]:
+    address = f"/v1/relations/{quote(relation, safe='')}/rules"
+    return _Call("GET", address, wire.FoundRules, {"top": top})
+
+
 def _graph() -> _Call[wire.FoundGraph]:
     return _Call("GET", "/v1/graph", wire.FoundGraph, {})
 
@@ -132,9 +139,11 @@ class Client:
         """Answer questions together: texts, or requests with options."""
         return self._send(_answer_many(requests))
 
-    def explain(self, query: Query, entity: str | None = None) -> wire.FoundExplanation:
+    def explain(
+        self, query: Query, entity: str | None = None, mode: str | None = None
+    ) -> wire.FoundExplanation:
         """Explain an answer, by default the best one."""
-        return self._send(_explain(query, entity))
+        return self._send(_explain(query, entity, mode))
 
     def parse(self, query: Query) -> wire.FoundParse:
         """Say what a question means, or where it is wrong."""
@@ -145,7 +154,7 @@ class Client:
         return self._send(_sparql(query))
 
     def score(self, statement: str, alternatives: int = 3) -> wire.FoundScore:
-        """Score a statement by the model alone."""
+        """Score a statement, as if no fact stated it."""
         return self._send(_score(statement, alternatives))
 
     def suggest(
@@ -165,6 +174,10 @@ class Client:
     def relations(self, limit: int = 100) -> wire.FoundRelations:
         """List the relations, those of most facts first."""
         return self._send(_relations(limit))
+
+    def rules(self, relation: str, top: int = 50) -> wire.FoundRules:
+        """List the rules that predict facts of a relation, given by its id."""
+        return self._send(_rules(relation, top))
 
     def graph(
         self,
@@ -208,9 +221,11 @@ class AsyncClient:
         """Answer questions together: texts, or requests with options."""
         return await self._send(_answer_many(requests))
 
-    async def explain(self, query: Query, entity: str | None = None) -> wire.FoundExplanation:
+    async def explain(
+        self, query: Query, entity: str | None = None, mode: str | None = None
+    ) -> wire.FoundExplanation:
         """Explain an answer, by default the best one."""
-        return await self._send(_explain(query, entity))
+        return await self._send(_explain(query, entity, mode))
 
     async def parse(self, query: Query) -> wire.FoundParse:
         """Say what a question means, or where it is wrong."""
@@ -221,7 +236,7 @@ class AsyncClient:
         return await self._send(_sparql(query))
 
     async def score(self, statement: str, alternatives: int = 3) -> wire.FoundScore:
-        """Score a statement by the model alone."""
+        """Score a statement, as if no fact stated it."""
         return await self._send(_score(statement, alternatives))
 
     async def suggest(
@@ -241,6 +256,10 @@ class AsyncClient:
     async def relations(self, limit: int = 100) -> wire.FoundRelations:
         """List the relations, those of most facts first."""
         return await self._send(_relations(limit))
+
+    async def rules(self, relation: str, top: int = 50) -> wire.FoundRules:
+        """List the rules that predict facts of a relation, given by its id."""
+        return await self._send(_rules(relation, top))
 
     async def graph(
         self,

@@ -83,6 +83,20 @@ def add_names(app: FastAPI, state: State) -> None:
         return JSONResponse(await run_in_threadpool(state.service.list_relations, limit))
 
     @app.get(
+        "/v1/relations/{id:path}/rules",
+        tags=["graph"],
+        summary="List the rules of a relation",
+        response_model=wire.FoundRules,
+        responses=WRONG | MISSING,
+    )
+    async def rules(
+        id: Annotated[str, Path(description="The id of a relation.")],
+        top: Annotated[int, Query(ge=1, le=1_000, description="How many rules.")] = 50,
+    ) -> Response:
+        """The rules that predict facts of a relation, in words with their counts."""
+        return JSONResponse(await run_in_threadpool(state.service.list_rules, id, top))
+
+    @app.get(
         "/v1/graph",
         tags=["graph"],
         summary="The graph at a glance",

@@ -16,8 +16,8 @@ METRICS = "metrics.jsonl"
 
 
 def describe_model(answerer: Answerer, run: Path | None) -> dict[str, Any] | None:
-    """The model of an answerer, with what its folder says; None if it has no model."""
-    if not answerer.has_model:
+    """The model of an answerer, with what its folder says; None if it has none, or rules alone."""
+    if not answerer.has_model or answerer.neural.is_blank:
         return None
     engine = answerer.neural
     model = engine.predictor.model

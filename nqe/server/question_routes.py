@@ -90,7 +90,7 @@ def add_questions(app: FastAPI, state: State) -> None:
             Body(openapi_examples={"best": {"value": {"query": wire.QUERY_EXAMPLE}}}),
         ],
     ) -> Response:
-        """The facts and predictions behind an answer, by default the best one."""
+        """The facts, predictions and rules behind an answer, by default the best one."""
         _note_text(request, asked.query)
         return await _call(request, lambda: state.service.explain(asked))
 
@@ -136,7 +136,7 @@ def add_questions(app: FastAPI, state: State) -> None:
         responses=WRONG,
     )
     async def score(request: Request, asked: wire.AskedScore) -> Response:
-        """How likely a statement is by the model alone, with alternatives for each slot."""
+        """How likely a statement would be if no fact stated it, with alternatives for each slot."""
         _note_text(request, asked.statement)
         return await _call(request, lambda: state.service.score(asked))
 

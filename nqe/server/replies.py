@@ -16,11 +16,12 @@ from nqe.graph.vocabulary import Names
 from nqe.query.drawing import draw
 from nqe.query.formula import Atom
 from nqe.query.plan import Op, Plan
-from nqe.query.reason import Reason
+from nqe.query.reason import Reason, RuleReason
 from nqe.query.result import Result
 from nqe.query.step_text import step_to_json
 from nqe.query.svg import place_nodes
 from nqe.query.text import render_atom
+from nqe.rules.rule_text import RuleText
 
 Json = dict[str, Any]
 
@@ -166,8 +167,17 @@ class Replies:
                 }
                 for slot in found.slots
             ],
+            "rule": None if found.rule is None else self._fired(found.rule),
             "unseen": list(found.unseen),
             "notes": list(found.warnings),
+        }
+
+    def rules(self, relation: int, listed: Iterable[RuleText], count: int) -> Json:
+        """The rules that predict facts of a relation."""
+        return {
+            "relation": self.relation(relation),
+            "rules": [{**_count(rule), "rule": str(rule)} for rule in listed],
+            "count": count,
         }
 
     def suggestions(self, found: Iterable[Suggestion]) -> Json:
@@ -259,8 +269,16 @@ class Replies:
             "ways": reason.ways,
             "alone": reason.probability if reason.alone is None else reason.alone,
             "fact": None if reason.row is None else self.fact(self.graph.fact(reason.row)),
+            "rules": [self._fired(rule) for rule in reason.rules],
+            "more_rules": reason.more_rules,
+            "model": reason.model,
             "because": [self._reason(part) for part in reason.parts],
         }
+
+    def _fired(self, found: RuleReason) -> Json:
+        """A rule with the facts that fire it."""
+        facts = [self.fact(self.graph.fact(row)) for row in found.rows]
+        return {**_count(found), "rule": found.rule, "facts": facts}
 
     @staticmethod
     def _by_id(names: Names, name: str) -> Json:
@@ -275,6 +293,12 @@ def _name(names: Names, number: int) -> Json:
         "label": names.labels[number],
         "description": names.descriptions[number],
     }
+
+
+def _count(found: RuleText | RuleReason) -> Json:
+    """A rule in words, and its counts."""
+    names = ("words", "support", "predictions", "confidence")
+    return {name: getattr(found, name) for name in names}
 
 
 def _measure(probability: float, known: bool) -> Json:

@@ -132,8 +132,9 @@ class Service:
         """Why an entity has its rank; with facts alone, its proof."""
         query = read_query(asked.query)
         plan, shown = self._bind(query), self._show(query)
-        if self.answerer.has_model:
-            return self.replies.explanation(self.answerer.explain(plan, asked.entity), shown)
+        if self.answerer.has_model or asked.mode is not None:
+            found = self.answerer.explain(plan, asked.entity, asked.mode)
+            return self.replies.explanation(found, shown)
         result = execute(plan, self.graph, max_bindings=self.answerer.max_bindings)
         return self.replies.proof(result, asked.entity, shown)
 
@@ -216,6 +217,19 @@ class Service:
         shown = order[: min(limit, self.settings.rows)]
         return {"relations": [self._show_relation(one) for one in shown], "count": len(order)}
 
+    def list_rules(self, id: str, top: int) -> Json:
+        """The rules that predict facts of a relation, those of most confidence first."""
+        number = self.graph.vocabulary.relations.number(id)
+        if number is None:
+            raise NotFound(f"no relation has the id '{id}'; search for its label")
+        rules = self.answerer.rules
+        own = None if rules is None else rules.vocabulary.relations.number(id)
+        if rules is None or own is None:
+            return self.replies.rules(number, (), 0)
+        rows = rules.find(own)
+        shown = rows[: min(top, self.settings.rows)].tolist()
+        return self.replies.rules(number, map(rules.describe, shown), len(rows))
+
     @cached_property
     def _uses(self) -> tuple[Integers, Integers]:
         """How many facts have each relation, and how many qualifiers have it as attribute."""
@@ -257,6 +271,7 @@ class Service:
                 {**self.replies.entity(one), "count": int(degree[one])} for one in most
             ],
             "model": describe_model(self.answerer, self.run),
+            "rules": 0 if self.answerer.rules is None else len(self.answerer.rules),
             "examples": draw_examples(graph),
             "writable": self.writable,
             "version": version.VERSION,
@@ -293,4 +308,4 @@ class Service:
 
     def _check_model(self) -> None:
         if not self.answerer.has_model:
-            raise NqeError("a graph alone predicts nothing; serve a RUN")
+            raise NqeError("a graph alone predicts nothing; serve a RUN, or give --rules")

@@ -31,7 +31,7 @@ Query = Annotated[
         examples=[QUERY_EXAMPLE, JSON_EXAMPLE],
     ),
 ]
-Mode = Literal["hybrid", "embedding", "exact"]
+Mode = Literal["hybrid", "rules", "embedding", "exact"]
 
 
 class WireModel(BaseModel):
@@ -58,7 +58,9 @@ class Asked(WireModel):
 
     query: Query
     mode: Mode | None = Field(
-        default=None, description="By default hybrid with a model, and exact without one."
+        default=None,
+        description="By default hybrid with a model or rules, and exact without; rules leaves the "
+        "model out.",
     )
     top: int | None = Field(default=None, ge=1, description="At most this many answers.")
     threshold: float | None = Field(
@@ -99,6 +101,9 @@ class AskedWhy(WireModel):
     query: Query
     entity: str | None = Field(
         default=None, description="The id or label of an answer; by default the best one."
+    )
+    mode: Literal["hybrid", "rules"] | None = Field(
+        default=None, description="Of the answers to explain; rules leaves the model out."
     )
 
 
@@ -197,7 +202,8 @@ class FoundAnswers(WireModel):
         description="What missing facts may say against stated answers below 1."
     )
     unseen: tuple[str, ...] = Field(
-        description="Names of the query that the model was not trained with."
+        description="Names of the query that the model was not trained with; rules alone predict "
+        "about them."
     )
     notes: tuple[str, ...] = Field(description="How names were read; what can have no effect.")
     steps: tuple[FoundStep, ...]
@@ -256,6 +262,30 @@ class AddedFacts(WireModel):
     count: int = Field(description="How many facts the graph has now.")
 
 
+class FoundRule(WireModel):
+    """A rule: what it says, how often it was looked at, and how often it was right."""
+
+    rule: str = Field(description="As logic: what follows <- from what.")
+    words: str = Field(description="In words, with its counts.")
+    support: int = Field(description="How many of its predictions are true.")
+    predictions: int = Field(description="How many it makes where something is known.")
+    confidence: float = Field(description="The share that is true, lower where there are few.")
+
+
+class FiredRule(FoundRule):
+    """A rule that predicts something, with the facts that it does so from."""
+
+    facts: tuple[FoundFact, ...]
+
+
+class FoundRules(WireModel):
+    """The rules that predict facts of a relation, those of most confidence first."""
+
+    relation: Named
+    rules: tuple[FoundRule, ...]
+    count: int = Field(description="How many there are, listed or not.")
+
+
 class FoundReason(Named):
     """Why an entity is in the set of a step: a fact, a prediction, or the reasons of its parts."""
 
@@ -267,6 +297,13 @@ class FoundReason(Named):
     ways: int = Field(description="How many ways lead here; the likeliest is shown.")
     alone: float = Field(description="The probability of the likeliest way alone.")
     fact: FoundFact | None
+    rules: tuple[FiredRule, ...] = Field(
+        description="The strongest rules that predict the atom, if it is predicted."
+    )
+    more_rules: int = Field(description="How many more rules predict it.")
+    model: float | None = Field(
+        description="What the model alone gives a predicted atom; None if it knows nothing of it."
+    )
     because: tuple[FoundReason, ...]
 
 
@@ -351,17 +388,18 @@ class FoundSlot(WireModel):
 
     slot: str
     answer: FoundAnswer
-    rank: int
+    rank: int = Field(description="Among the entities that no other fact states there.")
     alternatives: tuple[FoundAnswer, ...]
 
 
 class FoundScore(WireModel):
-    """How likely a statement is by the model alone."""
+    """How likely a statement is, or would be if no fact stated it."""
 
     statement: str
     stated: bool
     probability: float
     slots: tuple[FoundSlot, ...]
+    rule: FiredRule | None = Field(description="The strongest rule that predicts it.")
     unseen: tuple[str, ...]
     notes: tuple[str, ...]
 
@@ -471,6 +509,7 @@ class FoundGraph(WireModel):
     arities: dict[int, int] = Field(description="How many facts have how many entities.")
     most_connected: tuple[Frequency, ...]
     model: FoundModel | None
+    rules: int = Field(description="How many rules predict, with the model or alone.")
     examples: tuple[str, ...] = Field(description="Questions to begin with.")
     writable: bool
     version: str

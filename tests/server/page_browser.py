@@ -40,11 +40,11 @@ def train_tiny(folder: Path) -> Path:
 
 
 @contextmanager
-def serve(place: str, **environment: str) -> Iterator[str]:
+def serve(place: str, *options: str, **environment: str) -> Iterator[str]:
     """Serve a graph or a run in a process of its own; gives the page's address."""
     port = _find_port()
     address = f"http://127.0.0.1:{port}"
-    command = [sys.executable, "-m", "nqe", "serve", place, "--port", str(port)]
+    command = [sys.executable, "-m", "nqe", "serve", place, *options, "--port", str(port)]
     process = subprocess.Popen(
         command,
         env=os.environ | environment,

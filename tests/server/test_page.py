@@ -13,6 +13,8 @@ import page_browser
 import pytest
 from page_browser import QUESTION, link_to, list_problems
 
+from nqe import demo_dataset, mine_rules
+
 pytestmark = [
     pytest.mark.xdist_group("page"),
     pytest.mark.skipif(
@@ -456,3 +458,22 @@ def test_a_token_is_asked_for_and_sent(visitor: Visitor) -> None:
     page.get_by_role("button", name="Go on").click()
     page.locator("#page").wait_for()
     visitor.complaints = [one for one in visitor.complaints if "401" not in one]
+
+
+def test_rules_stand_in_reasons_and_on_the_page_of_a_relation(browser: Any, tmp_path: Path) -> None:
+    mine_rules(demo_dataset()).save(tmp_path / "rules")
+    with page_browser.serve("atlas", "--rules", str(tmp_path / "rules")) as address:
+        visitor = Visitor(browser, address)
+        page = visitor.open(link_to("?x: borders(?x, France)", show="predicted"))
+        page.locator("button.answer").first.click()
+        rules = page.locator(".reasons .rules")
+        assert "pairs with" in rules.locator("li").first.text_content()
+        assert rules.locator(".fact").count() > 0
+        assert list_problems(page) == []
+        page.goto(f"{address}/#/relations")
+        page.get_by_role("link", name="borders", exact=True).first.click()
+        page.locator(".rule-list li").first.wait_for()
+        assert page.locator("h1:visible").text_content() == "borders"
+        assert list_problems(page) == []
+        visitor.contexts[0].close()
+    assert visitor.complaints == []

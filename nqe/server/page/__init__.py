@@ -19,7 +19,7 @@ _SCRIPTS = (
     *("ask", "names", "editor", "query_text", "builder", "builder_model", "combobox"),
     *("answers", "comparison", "filters", "snippets"),
     *("reasoning", "plan", "plan_layout", "reasons", "steps"),
-    *("entity", "relations", "graph", "model"),
+    *("entity", "relation", "relations", "graph", "model"),
 )
 FILES = {
     "": "index.html",

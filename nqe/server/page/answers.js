@@ -103,7 +103,7 @@ function makeNotes(reply) {
 
 function makeNothing(reply) {
   const advice = reply.mode === "exact"
-    ? "No facts state an answer. Facts are incomplete: a model may predict one."
+    ? "No facts state an answer. Facts are incomplete: a model or rules may predict one."
     : "Nothing passes the filters. Lower the probability, or show all answers.";
   return make("p", { class: "empty" }, advice);
 }

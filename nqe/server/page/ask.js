@@ -31,7 +31,7 @@ export class AskView {
       onRun: () => this.run(), complete: completeText });
     this.builder = new Builder(find("builder"), { names: searchNames,
       onChange: (json) => this.#built(json) });
-    this.filters = new Filters(Boolean(overview.model), () => { if (this.#asked) this.run(); });
+    this.filters = new Filters(overview, () => { if (this.#asked) this.run(); });
     this.answers = new Answers(find("answers"), (answer) => this.reasoning.explain(answer.id));
     this.reasoning = new Reasoning(() => this.#selected());
     this.parseLater = afterPause(PAUSE, () => this.#parse());
@@ -101,9 +101,9 @@ export class AskView {
   }
 
   #introduce() {
-    const { facts, entities, examples, model } = this.overview;
+    const { facts, entities, examples, model, rules } = this.overview;
     find("about").textContent = `${counted(facts, "fact")} about ${counted(entities, "entity", "entities")}. `
-      + (model ? "Facts are incomplete: a model predicts what is missing."
+      + (model || rules ? `Facts are incomplete: ${model ? "a model predicts" : "rules predict"} what is missing.`
         : "Answers are what these facts state.");
     replace(find("examples"), examples.map((text) => make("li", {},
       make("a", { href: questionAddress({ q: text }) },

@@ -4,7 +4,7 @@ import { Channel, isStale } from "./api.js";
 import { make, replace } from "./dom.js";
 import { questionAddress } from "./routes.js";
 import {
-  bar, counted, entityLink, factSentence, nameOf, percent, qualifierList, visible,
+  bar, counted, entityLink, factSentence, nameOf, percent, qualifierList, quoteName, relationLink, visible,
 } from "./words.js";
 
 const shown = new Channel();
@@ -13,12 +13,13 @@ const suggested = new Channel();
 /** Show the entity of an address. */
 export async function showEntity(host, { id }, overview) {
   const found = await shown.get(`/v1/entities/${encodeURIComponent(id)}`);
+  const predicts = overview.model || overview.rules > 0;
   const suggestions = make("section", { "aria-live": "polite" });
   replace(host, makeHead(found),
     make("div", { class: "entity-columns" },
       make("div", {}, makeFacts(found)),
-      overview.model && suggestions));
-  if (overview.model) suggest(suggestions, found);
+      predicts && suggestions));
+  if (predicts) suggest(suggestions, found);
   return nameOf(found);
 }
 
@@ -55,7 +56,7 @@ function makeSection(title, facts, write) {
   }
   return make("section", {}, make("h2", {}, title),
     make("dl", { class: "facts" }, [...groups.values()].map((group) => make("div", {},
-      make("dt", {}, nameOf(group[0].relation)),
+      make("dt", {}, relationLink(group[0].relation)),
       make("dd", {}, make("ul", {}, group.map((fact) => make("li", {}, write(fact)))))))));
 }
 
@@ -66,7 +67,7 @@ async function suggest(host, entity) {
     const { suggestions } = await suggested.post("/v1/suggest", { entity: entity.id, top: 10 });
     replace(host, make("h2", {}, "Likely, but not stated"),
       suggestions.length ? make("ul", { class: "suggestions" }, suggestions.map((one) => makeSuggestion(one, entity)))
-        : make("p", { class: "empty" }, "The model suggests nothing."));
+        : make("p", { class: "empty" }, "Nothing else is likely."));
   } catch (error) {
     if (isStale(error)) return;
     replace(host, make("h2", {}, "Likely, but not stated"), make("p", { class: "problem" }, error.message));
@@ -87,9 +88,6 @@ function makeSuggestion(one, entity) {
 
 /** The question that a suggestion answers. */
 function writeQuestion({ subject, relation, object }, isSubject) {
-  const [first, second] = isSubject ? [quote(subject.id), "?x"] : ["?x", quote(object.id)];
-  return `?x: ${quote(relation.id)}(${first}, ${second})`;
+  const [first, second] = isSubject ? [quoteName(subject.id), "?x"] : ["?x", quoteName(object.id)];
+  return `?x: ${quoteName(relation.id)}(${first}, ${second})`;
 }
-
-const quote = (id) => (/^[^\s()[\],;:"&|!?]+$/u.test(id) && !/^(and|or|not|only)$/.test(id)
-  ? id : `"${id.replace(/(["\\])/g, "\\$1")}"`);

@@ -5,16 +5,20 @@ import { percent } from "./words.js";
 
 const DEFAULTS = { show: "all", top: 25 };
 const LARGEST = 1000;
+const PROBABLE = ["hybrid", "rules"]; // the modes whose answers have probabilities of their own
 
 /** The filters; `onChange` is called when one of them is changed. */
 export class Filters {
-  constructor(hasModel, onChange) {
-    this.hasModel = hasModel;
+  constructor({ model, rules }, onChange) {
+    this.predicts = Boolean(model) || rules > 0;
+    this.usual = model ? "hybrid" : this.predicts ? "rules" : "exact";
     this.mode = find("mode");
+    const lacking = [...(model ? [] : ["hybrid", "embedding", "compare"]), ...(rules > 0 ? [] : ["rules"])];
+    for (const option of [...this.mode.options]) if (lacking.includes(option.value)) option.remove();
     this.threshold = find("threshold");
     this.top = find("top");
     this.shows = [...document.querySelectorAll("input[name=show]")];
-    if (!hasModel) this.mode.value = "exact";
+    this.mode.value = this.usual;
     for (const control of [this.mode, this.top, ...this.shows]) {
       control.addEventListener("change", () => { this.#fit(); onChange(); });
     }
@@ -25,7 +29,7 @@ export class Filters {
 
   /** What is chosen, in the words of the page's address; defaults are null. */
   get chosen() {
-    const mode = this.hasModel && this.mode.value !== "hybrid" ? this.mode.value : null;
+    const mode = this.mode.value === this.usual ? null : this.mode.value;
     const show = this.shows.find((one) => one.checked)?.value;
     return {
       mode,
@@ -39,7 +43,7 @@ export class Filters {
   set chosen(parameters) {
     const mode = parameters.get("mode");
     const known = [...this.mode.options].map((option) => option.value);
-    this.mode.value = this.hasModel ? (known.includes(mode) ? mode : "hybrid") : "exact";
+    this.mode.value = known.includes(mode) ? mode : this.usual;
     const show = parameters.get("show") || DEFAULTS.show;
     for (const one of this.shows) one.checked = one.value === show;
     if (!this.shows.some((one) => one.checked)) this.shows[0].checked = true;
@@ -52,20 +56,19 @@ export class Filters {
   toRequest(mode = this.#effectiveMode) {
     const { show, threshold, top } = this.chosen;
     return {
-      ...(this.hasModel && { mode }),
+      ...(this.predicts && { mode }),
       top: top ?? DEFAULTS.top,
-      ...(threshold && mode === "hybrid" && { threshold }), // others have no probabilities
+      ...(threshold && PROBABLE.includes(mode) && { threshold }),
       ...(show === "stated" && mode !== "exact" && { stated_only: true }),
       ...(show === "predicted" && mode !== "exact" && { predicted_only: true }),
     };
   }
 
   get isComparison() {
-    return this.hasModel && this.mode.value === "compare";
+    return this.mode.value === "compare";
   }
 
   get #effectiveMode() {
-    if (!this.hasModel) return "exact";
     return this.isComparison ? "hybrid" : this.mode.value;
   }
 
@@ -78,9 +81,9 @@ export class Filters {
 
   /** Hide what has no effect: facts alone predict nothing, and scores are no probabilities. */
   #fit() {
-    find("mode-field").hidden = !this.hasModel;
+    find("mode-field").hidden = !this.predicts;
     find("show-field").hidden = this.#effectiveMode === "exact";
-    find("threshold-field").hidden = this.#effectiveMode !== "hybrid";
+    find("threshold-field").hidden = !PROBABLE.includes(this.#effectiveMode);
     find("threshold-value").textContent = Number(this.threshold.value)
       ? percent(Number(this.threshold.value)) : "any";
   }

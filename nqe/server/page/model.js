@@ -3,24 +3,31 @@
 import { learningCurve, reliabilityDiagram } from "./charts.js";
 import { make, replace } from "./dom.js";
 import { renderMarkdown } from "./markdown.js";
-import { count, percent, visible } from "./words.js";
+import { count, counted, percent, visible } from "./words.js";
 
 /** Show what is known about the model. */
-export async function showModel(host, _, { model, name }) {
+export async function showModel(host, _, { model, name, rules }) {
   const head = make("header", { class: "page-head" },
     make("h1", { tabindex: -1 }, "Model"),
     make("p", { class: "lead" }, model
       ? "Predicts what facts leave out, with a probability for each prediction."
-      : `No model is served with ${name}: answers are what its facts state. Serve a run to get predictions.`));
-  replace(host, head, model && makeModel(model));
+      : describeNone(name, rules)));
+  replace(host, head, model && makeModel(model, rules));
   return "Model";
 }
 
-function makeModel(model) {
+function describeNone(name, rules) {
+  return rules > 0
+    ? `No model is served with ${name}: ${counted(rules, "rule")} predict what its facts leave out.`
+    : `No model is served with ${name}: answers are what its facts state. Serve a run to get predictions.`;
+}
+
+function makeModel(model, rules) {
   return [
     make("dl", { class: "figures" }, [
       ["parameters", count(model.parameters)], ["kind", model.kind],
       ["trained on", model.trained_on ?? "unknown"],
+      ...(rules > 0 ? [["rules beside it", count(rules)]] : []),
       ["probabilities", model.calibrated ? "calibrated" : "not calibrated"],
     ].map(([name, value]) => make("div", {}, make("dd", {}, visible(String(value))), make("dt", {}, name)))),
     make("div", { class: "two-columns" }, makeCurve(model.curve), makeReliability(model.reliability)),

@@ -8,13 +8,16 @@ import { showEntity } from "./entity.js";
 import { showGraph } from "./graph.js";
 import { showModel } from "./model.js";
 import { searchNames } from "./names.js";
+import { showRelation } from "./relation.js";
 import { showRelations } from "./relations.js";
 import { entityAddress, readRoute } from "./routes.js";
 import { untilReady } from "./start.js";
 import { nameOf, visible } from "./words.js";
 
 // The views besides that for questions; each fills an element and gives its title.
-const VIEWS = { entity: showEntity, relations: showRelations, graph: showGraph, model: showModel };
+const VIEWS = {
+  entity: showEntity, relation: showRelation, relations: showRelations, graph: showGraph, model: showModel,
+};
 const NARROW = "(max-width: 60rem)";
 
 let ask = null;

@@ -81,7 +81,8 @@ export class Reasoning {
     const detail = find("detail");
     detail.setAttribute("aria-busy", "true");
     await settle(async () => {
-      const found = await this.#channel.post("/v1/explain", { query: this.#query, entity: id });
+      const mode = this.#reply?.mode === "rules" ? { mode: "rules" } : {};
+      const found = await this.#channel.post("/v1/explain", { query: this.#query, entity: id, ...mode });
       this.#explanation = found;
       showExplanation(detail, found);
       this.#lightChain();

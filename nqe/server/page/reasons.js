@@ -1,7 +1,9 @@
 // Reasons: why an entity is an answer, as a tree of facts and predictions in words.
 
 import { make, replace } from "./dom.js";
-import { badge, entityLink, factSentence, likelihood, nameOf, percent, visible } from "./words.js";
+import {
+  badge, counted, entityLink, factSentence, likelihood, nameOf, percent, ruleWords, visible,
+} from "./words.js";
 
 /** Show an explanation in an element. */
 export function showExplanation(host, found) {
@@ -23,7 +25,7 @@ function describeAnswer({ answer, rank }) {
   if (answer.probability >= 1) return `${place}. Facts state everything it rests on.`;
   const how = answer.source === "stated"
     ? "Facts state it, unless a missing fact says otherwise."
-    : "No facts state it; the model predicts what is missing.";
+    : "No facts state it; what is missing is predicted.";
   return `${place}, ${percent(answer.probability)}: ${likelihood(answer.probability)}. ${how}`;
 }
 
@@ -38,23 +40,24 @@ function makeCalibration({ answer, reason }) {
 function makeReason(reason, above) {
   const describe = KINDS[reason.kind] ?? describeOther;
   const isNew = !above || above.variable !== reason.variable || above.id !== reason.id;
-  const { line, parts = reason.because } = describe(reason);
+  const { line, parts = reason.because, behind = reason } = describe(reason);
   return make("li", { class: `reason ${reason.kind}` },
     make("p", {},
       isNew && above && make("span", { class: "binding" },
         make("span", { class: "variable" }, `?${reason.variable}`), " is ", entityLink(reason), ": "),
       line, describeWays(reason), makeWhole(reason, parts)),
+    makeRules(behind),
     parts.length > 0 && make("ul", {}, parts.map((part) => makeReason(part, reason))));
 }
 
 // How each kind of reason is told: a line, and the parts that get lines of their own. A kind that
-// is not listed here, such as a rule of a later version, is told by what it says.
+// is not listed here, such as one of a later version, is told by what it says.
 const KINDS = {
   fact: ({ fact, says }) => ({
     line: [badge("stated"), " ", fact ? factSentence(fact) : says_(says)],
   }),
-  prediction: ({ says, own }) => ({
-    line: [badge("predicted"), " ", says_(says), `: ${percent(own)} by the model`],
+  prediction: ({ says, own, rules, model }) => ({
+    line: [badge("predicted"), " ", says_(says), `: ${percent(own)} by ${describeSources(rules, model)}`],
   }),
   and: () => ({ line: "All of these hold" }),
   or: ({ ways }) => ({
@@ -76,8 +79,25 @@ function describeNegation(reason) {
   if (!isLeaf) return { line: [mark, " unless these hold"] };
   if (part.kind === "fact") return { line: [mark, " but a fact states ", says_(part.says)], parts: [] };
   const line = [mark, " no fact states ", says_(part.says),
-    `; the model gives it ${percent(part.own)}`];
-  return { line, parts: [] };
+    `; ${describeSources(part.rules, part.model)} would give it ${percent(part.own)}`];
+  return { line, parts: [], behind: part };
+}
+
+function describeSources(rules, model) {
+  if (!rules.length) return "the model";
+  return model === null ? "rules" : "rules and the model";
+}
+
+/** The rules behind a prediction with the facts that fire them, and the model’s part. */
+function makeRules({ rules, more_rules: more, model }) {
+  if (!rules.length) return null;
+  return make("ul", { class: "rules" },
+    rules.map((rule) => make("li", {},
+      make("p", {}, badge("rule"), " ", ruleWords(rule)),
+      rule.facts.length > 0 && make("p", { class: "small" }, "Here: ",
+        rule.facts.flatMap((fact, place) => [place > 0 && "; ", factSentence(fact)])))),
+    more > 0 && make("li", { class: "small muted" }, `and ${counted(more, "more rule")}`),
+    model !== null && make("li", { class: "small muted" }, `The model alone gives it ${percent(model)}.`));
 }
 
 const says_ = (says) => make("span", { class: "says" }, visible(says));

@@ -2,7 +2,7 @@
 
 import { getOnce } from "./api.js";
 import { make, replace } from "./dom.js";
-import { count, counted, factSentence, nameOf, visible } from "./words.js";
+import { count, counted, factSentence, relationLink, visible } from "./words.js";
 
 /** Show the relations, those of most facts first. */
 export async function showRelations(host) {
@@ -30,7 +30,7 @@ function makeRelation(relation) {
   ].filter(Boolean);
   return make("li", {},
     make("div", {},
-      make("h2", {}, nameOf(relation)),
+      make("h2", {}, relationLink(relation)),
       relation.description && make("p", { class: "muted" }, visible(relation.description)),
       make("p", { class: "small muted" }, make("span", { class: "id" }, visible(relation.id)),
         uses.length > 0 && ` · ${uses.join(", ")}`)),

@@ -24,6 +24,11 @@ export function entityAddress(id) {
   return `#/entity/${encodeURIComponent(id)}`;
 }
 
+/** The address of a relation's page. */
+export function relationAddress(id) {
+  return `#/relation/${encodeURIComponent(id)}`;
+}
+
 /** The address of a question; empty and default parameters are left out. */
 export function questionAddress(question) {
   const given = Object.entries(question).filter(([, value]) => value !== null && value !== "");

@@ -33,7 +33,7 @@ function listed(words, last) {
 function describeCount(step, mode) {
   const many = step.count === 1 ? "entity" : "entities";
   const shown = step.entities.length < step.count ? `; the first ${step.entities.length}:` : ":";
-  if (mode !== "hybrid") return `${count(step.count)} ${many}${step.count ? shown : ""}`;
+  if (mode !== "hybrid" && mode !== "rules") return `${count(step.count)} ${many}${step.count ? shown : ""}`;
   return `${count(step.count)} ${many} with more than 50 %; the likeliest:`;
 }
 

@@ -1,7 +1,7 @@
 // Words: how names, facts, numbers and probabilities are written.
 
 import { append, make } from "./dom.js";
-import { entityAddress } from "./routes.js";
+import { entityAddress, relationAddress } from "./routes.js";
 
 const THIN = "\u202f"; // a narrow space that no line breaks at
 const PERCENT = `${THIN}%`;
@@ -53,6 +53,11 @@ export function entityLink(named) {
   return make("a", { href: entityAddress(named.id), title: named.description }, nameOf(named));
 }
 
+/** A link to a relation's page. */
+export function relationLink(named) {
+  return make("a", { href: relationAddress(named.id), title: named.description }, nameOf(named));
+}
+
 /** A fact as a sentence with links: subject, relation, object, and its qualifiers. */
 export function factSentence(fact) {
   const sentence = make("span", { class: "fact" }, entityLink(fact.subject), " ");
@@ -70,6 +75,12 @@ export function qualifierList(qualifiers) {
   return make("span", { class: "qualifiers" }, pairs);
 }
 
+/** A rule in words; no line breaks inside a variable. */
+export function ruleWords({ words }) {
+  return visible(words).split(/(\?\w+)/).map((part) => (
+    part.startsWith("?") ? make("span", { class: "variable" }, part) : part));
+}
+
 /** A badge that says where something comes from: stated or predicted. */
 export function badge(source) {
   return make("span", { class: `badge ${source}` }, source);
@@ -81,3 +92,7 @@ export function bar(value, source) {
   filled.style.setProperty("inline-size", `${Math.max(0, Math.min(1, value ?? 0)) * 100}%`);
   return make("span", { class: "bar", "aria-hidden": "true" }, filled);
 }
+
+/** A name as it is written in a question: in quotes if it must be. */
+export const quoteName = (id) => (/^[^\s()[\],;:"&|!?]+$/u.test(id) && !/^(and|or|not|only)$/.test(id)
+  ? id : `"${id.replace(/(["\\])/g, "\\$1")}"`);
