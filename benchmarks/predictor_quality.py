@@ -32,14 +32,17 @@ from trained import Shared, train_run
 
 import nqe
 from nqe.answering import HybridRunner, OpenedRun
-from nqe.answering.calibration_fitting import calibrate
+from nqe.answering.calibration_fitting import ONE_HOP, calibrate
+from nqe.answering.calibration_queries import draw_calibration_queries
+from nqe.answering.join_fitting import fit_evidence
 from nqe.answering.joined_runner import JoinedRunner
 from nqe.answering.joining import JoinWeights, RuleEvidence
-from nqe.answering.run_rules import use_run_rules
+from nqe.answering.rule_mining import mine_rules
 from nqe.evaluation import Report, evaluate, predict_links
 from nqe.evaluation.evaluator import Runner
 from nqe.graph import Dataset
 from nqe.query.shapes import NEGATIVE, SHAPES
+from nqe.rules.rules import Rules
 from nqe.settings import RunSettings, build_run_settings
 
 HOME = ROOT / "build" / "predictor"
@@ -93,15 +96,12 @@ def train(name: str, dataset: Dataset) -> Path:
 
 
 def score(name: str, dataset: Dataset, split: str) -> dict[str, Any]:
-    """The scores of a run on a split: the model alone, its rules alone, and both."""
+    """The scores of a run on a split: the model alone, rules alone, and both."""
     planned, folder = RUNS[name], HOME / name
-    if planned.weights_of is None:
-        calibrate(folder, dataset)
-    run = OpenedRun.load(folder)
-    rules = run.rules or use_run_rules(folder, dataset)
-    assert rules is not None
+    run, rules = OpenedRun.load(folder), use_rules(dataset, planned.facts)
     known = dataset.known(planned.facts)
-    evidence = RuleEvidence(rules, known, weights_of(planned, run))
+    weights = use_weights(planned.weights_of or name, dataset)
+    evidence = RuleEvidence(rules, known, weights)
     runners: dict[str, Runner] = {
         "model": run.open_runner(dataset),
         "rules": JoinedRunner(None, evidence),
@@ -112,15 +112,30 @@ def score(name: str, dataset: Dataset, split: str) -> dict[str, Any]:
         report = predict_links(runner, dataset, split, relations=False)
         parts = {"all": report.all, **report.group("part")}
         found[who] = {part: parts[part].to_json() for part in PARTS if part in parts}
+        print(who, {part: round(one["mrr"], 4) for part, one in found[who].items()}, flush=True)
     state = json.loads((folder / "last" / "state.json").read_text("utf-8"))
     return found | {"steps": state["step"], "minutes": state["seconds"] / 60}
 
 
-def weights_of(planned: Planned, run: OpenedRun) -> JoinWeights:
-    """The weights of rules that a run uses."""
-    other = run if planned.weights_of is None else OpenedRun.load(HOME / planned.weights_of)
-    fitted = None if other.calibration is None else other.calibration.join
-    return fitted or JoinWeights.plain(run.model.relation_count)
+def use_rules(dataset: Dataset, facts: str) -> Rules:
+    """The rules that some facts give, mined once."""
+    folder = HOME / f"rules-{facts.replace(',', '-')}"
+    if not folder.is_dir():
+        HOME.mkdir(parents=True, exist_ok=True)
+        mine_rules(dataset, facts).save(folder)
+    return Rules.load(folder)
+
+
+def use_weights(name: str, dataset: Dataset) -> JoinWeights:
+    """The weights of rules beside the model of a run, fitted once on validation facts."""
+    path = HOME / f"{name}.weights.json"
+    if not path.is_file():
+        model, rules = OpenedRun.load(HOME / name).model, use_rules(dataset, "train")
+        rng = np.random.default_rng(0)
+        table, stated = draw_calibration_queries(dataset, "valid", "train", ONE_HOP, rng)
+        _, weights = fit_evidence(model, table, stated, rules, dataset.known("train"))
+        path.write_text(json.dumps(weights.to_json()), encoding="utf-8")
+    return JoinWeights.from_json(json.loads(path.read_text("utf-8")))
 
 
 def compare_hybrid(dataset: Dataset, count: int) -> dict[str, Any]:
