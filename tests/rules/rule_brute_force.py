@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, partial
 
+import numpy as np
 import pytest
 from hypothesis import strategies as st
 
@@ -36,10 +37,21 @@ def all_rules_kept(part: int | None = None) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         for length in mining.LEAST_SUPPORT:
             patch.setitem(mining.LEAST_SUPPORT, length, 1)
-        patch.setattr(mining, "LEAST_CONFIDENCE", 0.0)
+        least = np.zeros_like(mining.LEAST_CONFIDENCE, dtype=np.float64)
+        patch.setattr(mining, "LEAST_CONFIDENCE", least)
         patch.setattr(mining, "drop_redundant", lambda table: table)
         if part is not None:
             patch.setattr(mining, "split_entities", partial(split_entities, rows=part))
+        with all_walks_followed():
+            yield
+
+
+@contextmanager
+def all_walks_followed() -> Iterator[None]:
+    """A block in which walks from all entities are looked at, however many there are."""
+    with pytest.MonkeyPatch.context() as patch:
+        most = dict.fromkeys(walks.MOST_TARGETS, 10**9)
+        patch.setattr(mining, "WALKS_PER_FACT", most, raising=False)
         yield
 
 

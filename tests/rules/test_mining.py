@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from rule_brute_force import (
     BruteForce,
     all_rules_kept,
+    all_walks_followed,
     few_targets,
     list_counts,
     tiny_graphs,
@@ -68,14 +69,15 @@ def test_walks_are_all_those_that_visit_no_entity_twice(graph: Graph) -> None:
 @FEW
 @given(tiny_graphs)
 def test_rare_rules_are_those_that_are_left_out(graph: Graph) -> None:
-    with pytest.MonkeyPatch.context() as patch:
+    with pytest.MonkeyPatch.context() as patch, all_walks_followed():
         patch.setattr(mining, "drop_redundant", lambda table: table)
         found = list_counts(mine_table(graph, workers=1))
-    least = {0: 2, 1: 2, 2: 2, 3: 3}
+    least = {0: mining.LEAST_SUPPORT[1], **mining.LEAST_SUPPORT}
+    likely = np.broadcast_to(mining.LEAST_CONFIDENCE, len(least))
     expected = {
         key: (support, predictions)
         for key, (support, predictions) in BruteForce(graph).count_all().items()
-        if support >= least[len(key[1])] and support / (predictions + 5) >= 0.01
+        if support >= least[len(key[1])] and support / (predictions + 5) >= likely[len(key[1])]
     }
     assert found == expected
 
