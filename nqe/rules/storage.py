@@ -41,7 +41,7 @@ _MINED_FROM: dict[str, tuple[type, ...]] = {
 KIND = FolderKind(
     "nqe-rules",
     1,
-    "folder of rules",
+    "rules folder",
     "nqe rules -o",
     "mine the rules again",
     (_RULES, _KINDS, _ENTITIES, _RELATIONS),

@@ -90,7 +90,7 @@ def test_the_rules_of_a_run_are_read_from_it(tmp_path: Path) -> None:
     own = well(nqe("rules", "run", "--top", "5", cwd=tmp_path))
     assert own == well(nqe("rules", run / "rules", "--top", "5", cwd=tmp_path))
     (run / "rules" / "manifest.json").unlink()
-    assert "not a folder of rules" in told(nqe("rules", "run", cwd=tmp_path))
+    assert "not a rules folder" in told(nqe("rules", "run", cwd=tmp_path))
 
 
 @pytest.mark.parametrize(

@@ -100,7 +100,7 @@ WRONG: dict[str, tuple[tuple[str, ...], str]] = {
     ),
     "no rules there": (
         ("ask", "toy.graph", QUERY, "--rules", "towns.graph"),
-        "towns.graph/manifest.json: not a folder of rules",
+        "towns.graph/manifest.json: not a rules folder",
     ),
 }
 

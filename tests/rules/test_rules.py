@@ -129,10 +129,10 @@ def test_other_files_are_never_replaced(rules: Rules, tmp_path: Path) -> None:
 
 
 def test_what_is_no_folder_of_rules_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(StorageError, match="not a folder of rules"):
+    with pytest.raises(StorageError, match="not a rules folder"):
         load_rules(tmp_path / "missing")
     DATASET.save(tmp_path / "graph")
-    with pytest.raises(StorageError, match="not a folder of rules"):
+    with pytest.raises(StorageError, match="not a rules folder"):
         load_rules(tmp_path / "graph")
 
 
