@@ -45,9 +45,14 @@ from nqe.query.shapes import NEGATIVE, SHAPES
 from nqe.rules.rules import Rules
 from nqe.settings import RunSettings, build_run_settings
 
-HOME = ROOT / "build" / "predictor"
+BUILD = ROOT / "build"
 PARTS = ("all", "subject_object", "value")
 HYBRID_FILE = "hybrid-with-rules.json"
+# So that `--quick` trains in seconds.
+QUICK: dict[str, dict[str, Any]] = {
+    "model": {"width": 16, "layers": 1, "heads": 2, "feed_forward": 16},
+    "train": {"minutes": None, "steps": 4, "batch": 64, "evaluate_steps": 4},
+}
 
 
 @dataclass(frozen=True)
@@ -86,21 +91,22 @@ RUNS = {
 """The runs by name: trials of 26 minutes on one core, and those over a full budget."""
 
 
-def train(name: str, dataset: Dataset) -> Path:
+def train(name: str, dataset: Dataset, home: Path, *, quick: bool) -> None:
     """Train a run, or go on with it."""
-    planned, folder = RUNS[name], HOME / name
-    if planned.cores == 1:
+    planned, settings = RUNS[name], RUNS[name].settings
+    if quick:
+        settings = build_run_settings(QUICK, base=settings)
+    elif planned.cores == 1:
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
-    train_run(dataset, folder, planned.settings)
-    return folder
+    train_run(dataset, home / name, settings)
 
 
-def score(name: str, dataset: Dataset, split: str) -> dict[str, Any]:
+def score(name: str, dataset: Dataset, split: str, home: Path) -> dict[str, Any]:
     """The scores of a run on a split: the model alone, rules alone, and both."""
-    planned, folder = RUNS[name], HOME / name
-    run, rules = OpenedRun.load(folder), use_rules(dataset, planned.facts)
+    planned, folder = RUNS[name], home / name
+    run, rules = OpenedRun.load(folder), use_rules(dataset, planned.facts, home)
     known = dataset.known(planned.facts)
-    weights = use_weights(planned.weights_of or name, dataset)
+    weights = use_weights(planned.weights_of or name, dataset, home)
     evidence = RuleEvidence(rules, known, weights)
     runners: dict[str, Runner] = {
         "model": run.open_runner(dataset),
@@ -117,20 +123,19 @@ def score(name: str, dataset: Dataset, split: str) -> dict[str, Any]:
     return found | {"steps": state["step"], "minutes": state["seconds"] / 60}
 
 
-def use_rules(dataset: Dataset, facts: str) -> Rules:
+def use_rules(dataset: Dataset, facts: str, home: Path) -> Rules:
     """The rules that some facts give, mined once."""
-    folder = HOME / f"rules-{facts.replace(',', '-')}"
+    folder = home / f"rules-{facts.replace(',', '-')}"
     if not folder.is_dir():
-        HOME.mkdir(parents=True, exist_ok=True)
         mine_rules(dataset, facts).save(folder)
     return Rules.load(folder)
 
 
-def use_weights(name: str, dataset: Dataset) -> JoinWeights:
+def use_weights(name: str, dataset: Dataset, home: Path) -> JoinWeights:
     """The weights of rules beside the model of a run, fitted once on validation facts."""
-    path = HOME / f"{name}.weights.json"
+    path = home / f"{name}.weights.json"
     if not path.is_file():
-        model, rules = OpenedRun.load(HOME / name).model, use_rules(dataset, "train")
+        model, rules = OpenedRun.load(home / name).model, use_rules(dataset, "train", home)
         rng = np.random.default_rng(0)
         table, stated = draw_calibration_queries(dataset, "valid", "train", ONE_HOP, rng)
         _, weights = fit_evidence(model, table, stated, rules, dataset.known("train"))
@@ -156,11 +161,11 @@ def read(path: Path) -> dict[str, Any] | None:
     return json.loads(path.read_text("utf-8")) if path.is_file() else None
 
 
-def links_section(split: str) -> list[str]:
+def links_section(split: str, home: Path) -> list[str]:
     """One row per run that was scored on a split."""
     rows = []
     for name, planned in RUNS.items():
-        found = read(HOME / f"{name}.{split}.json")
+        found = read(home / f"{name}.{split}.json")
         if found is None:
             continue
         cells = (
@@ -176,9 +181,9 @@ def links_section(split: str) -> list[str]:
     return [f"## WD50K, {split} split\n", markdown_table(columns, rows)] if rows else []
 
 
-def hybrid_section() -> list[str]:
+def hybrid_section(home: Path) -> list[str]:
     """The hybrid answers with rules and without."""
-    found = read(HOME / HYBRID_FILE)
+    found = read(home / HYBRID_FILE)
     if found is None:
         return []
     before, after = found["without rules"], found["with rules"]
@@ -196,7 +201,7 @@ def hybrid_section() -> list[str]:
     return ["## Hybrid answers\n", text, markdown_table(columns, rows)]
 
 
-def report() -> str:
+def report(home: Path) -> str:
     """The result, from what is there."""
     head = [
         "# The prediction of missing facts\n",
@@ -205,7 +210,8 @@ def report() -> str:
         "the facts that the model was trained on; their weights are fitted on validation facts.\n",
         markdown_table(("what", "value"), describe(("torch", "numpy"))),
     ]
-    return "\n".join([*head, *links_section("valid"), *links_section("test"), *hybrid_section()])
+    links = [*links_section("valid", home), *links_section("test", home)]
+    return "\n".join([*head, *links, *hybrid_section(home)])
 
 
 def keep(path: Path, values: dict[str, Any]) -> None:
@@ -219,17 +225,17 @@ def main() -> None:
     parser.add_argument("--split", choices=["valid", "test"], default="valid")
     parser.add_argument("--count", type=int, default=250, help="test queries of each shape")
     options = parser.parse_args()
-    if options.quick:
-        return  # Every part needs a long training.
-    dataset = benchmark_data(quick=False)
-    if options.part == "train":
-        train(options.name, dataset)
-    elif options.part == "score":
-        found = score(options.name, dataset, options.split)
-        keep(HOME / f"{options.name}.{options.split}.json", found)
-    elif options.part == "hybrid":
-        keep(HOME / HYBRID_FILE, compare_hybrid(dataset, options.count))
-    write_result("predictor", report(), quick=options.quick)
+    home = BUILD / ("predictor-quick" if options.quick else "predictor")
+    home.mkdir(parents=True, exist_ok=True)
+    dataset = benchmark_data(quick=options.quick)
+    if options.part == "train" or options.quick:
+        train(options.name, dataset, home, quick=options.quick)
+    if options.part == "score":
+        found = score(options.name, dataset, options.split, home)
+        keep(home / f"{options.name}.{options.split}.json", found)
+    if options.part == "hybrid":
+        keep(home / HYBRID_FILE, compare_hybrid(dataset, options.count))
+    write_result("predictor", report(home), quick=options.quick)
 
 
 if __name__ == "__main__":

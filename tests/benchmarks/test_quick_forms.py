@@ -49,6 +49,7 @@ COMMANDS = {
     "hybrid_trials.py": ["--count", "2"],
     "many_entities.py": [],
     "one_hop_quality.py": ["main"],
+    "predictor_quality.py": ["score"],
     "query2box.py": ["--count", "2"],
     "wide_conjunctions.py": ["--count", "20"],
 }
