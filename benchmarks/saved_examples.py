@@ -136,6 +136,8 @@ def _make_one_of_each(place: Path, number: int) -> None:
     save_query_report(run, selection, ranking, report)
     shutil.rmtree(run / "tensorboard", ignore_errors=True)
     shutil.copytree(run / BEST, place / "checkpoint")
+    # Outside its RUN it has no rules, so it is calibrated without them.
+    calibrate(place / "checkpoint", dataset, "cpu")
 
 
 # Uses

@@ -19,7 +19,7 @@ from nqe.model.checkpoint import load_opened
 from nqe.model.embedding_runner import EmbeddingRunner
 from nqe.model.model import Model
 from nqe.rules.rules import Rules
-from nqe.run_folders import CHECKPOINT, checkpoint_of, run_manifest
+from nqe.run_folders import CHECKPOINT, RULES, checkpoint_of, run_manifest
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,8 +79,8 @@ class OpenedRun:
         if calibration is not None and (rules is None or rules.digest != calibration.rules):
             what = "missing" if rules is None else "not those that it was calibrated with"
             raise StorageError(
-                f"{self.place}: its rules are {what}; calibrate it again with "
-                f"`nqe calibrate {self.place}`"
+                f"{self.place}: its rules are {what} (a RUN has them in {RULES}); open its RUN, or "
+                f"calibrate it again with `nqe calibrate {self.place}`"
             )
         return rules
 
