@@ -28,9 +28,9 @@ def test_a_statement_is_scored_with_the_alternatives_of_its_slots(run_nqe: RunNq
     assert head[0].startswith(statement)
     assert re.search(r"\)  stated; if it were missing, it would have [\d.e-]+$", head[0])
     assert columns == ["slot", "", "id", "label", "probability", "known by"]
-    *slots, rule = rows
+    slots = [row for row in rows if len(row) > 1]
     assert [row[0] for row in slots[::3]] == ["subject", "object", "start year"]
-    assert rule[0].startswith("the strongest rule: ")
+    assert rows[len(slots)][0].startswith("the strongest rule: ")
     assert [row[1] for row in rows[1:3]] == ["instead", "instead"]
     data = json.loads(well(run_nqe("score", "atlas.run", statement, "--facts", "none", "--json")))
     assert data["stated"] is False
