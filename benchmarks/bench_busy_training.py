@@ -41,7 +41,7 @@ COLUMNS = (
 
 @dataclass(frozen=True)
 class Sizes:
-    """How much is measured: a run ends after so many steps, or else after so many seconds."""
+    """How much is measured: a run ends after this many steps, or else after this many seconds."""
 
     rounds: int = 9
     steps: int = 20

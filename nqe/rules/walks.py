@@ -96,6 +96,6 @@ def count_walks(edges: Edges, length: int) -> Integers:
 
 
 def split_entities(entities: Integers, counts: Integers, rows: int = ROWS) -> Iterator[Integers]:
-    """Split entities into parts that have about so many walks together."""
+    """Split entities into parts that together have about `rows` walks."""
     bounds = np.flatnonzero(np.diff(np.cumsum(counts[entities]) // rows)) + 1
     return (part for part in np.split(entities, bounds) if len(part))
