@@ -156,7 +156,11 @@ def test_answers_stay_while_a_statement_is_unfinished(visitor: Visitor) -> None:
     fill_slot(page, "Relation", "located", "located in", last=True)
     fill_slot(page, "Object", "Japan", "country or territory", last=True)
     page.locator("#answers.outdated").wait_for()
-    assert page.locator("#question").input_value().endswith(' and "located in"(?x, Japan)')
+    added = ' and "located in"(?x, Japan)'
+    # The text follows the builder after a reply of the server.
+    page.wait_for_function(
+        "added => document.querySelector('#question').value.endsWith(added)", arg=added
+    )
 
 
 @SIZES
