@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from machine import WD50K, arguments, describe, markdown_table, require_wd50k, write_result
+from machine import WD50K, arguments, describe, markdown_table, require_data, write_result
 
 from nqe.demo import NAME
 from nqe.threads import CHOICES, WAITING
@@ -146,7 +146,7 @@ def main() -> None:
     given = parser.parse_args()
     sizes = QUICK if given.quick else Sizes(rounds=given.rounds or Sizes.rounds)
     if not given.quick:
-        require_wd50k()
+        require_data()
     load = os.getloadavg()[0]
     measured = measure(NAME if given.quick else str(WD50K), sizes, given.values)
     default = measured[0]

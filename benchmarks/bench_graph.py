@@ -176,7 +176,7 @@ its figure is the time per pattern. Arrays are `Patterns`, the form in which a c
 def main() -> None:
     machine.arguments(__doc__).parse_args()
     if not QUICK:
-        machine.require_wd50k()
+        machine.require_data()
     before = machine.matrix_multiply_rate()
     with tempfile.TemporaryDirectory() as folder:
         runs = [one_run(Path(folder) / "wd50k.graph") for _ in range(RUNS)]

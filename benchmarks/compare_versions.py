@@ -27,7 +27,7 @@ from machine import (
     describe,
     markdown_table,
     matrix_multiply_rate,
-    require_wd50k,
+    require_data,
     revision,
     write_result,
 )
@@ -170,7 +170,7 @@ def main() -> None:
     parser.add_argument("--only", default=",".join(SCENARIOS), help="scenarios, with commas")
     parser.add_argument("-o", "--output", help="the name of a result to write")
     options = parser.parse_args()
-    require_wd50k()
+    require_data()
     checkouts = [options.before.resolve(), options.after.resolve()]
     rate = matrix_multiply_rate()
     with tempfile.TemporaryDirectory() as folder:

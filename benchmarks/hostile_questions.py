@@ -11,10 +11,10 @@ from nqe.errors import NqeError
 from nqe.graph import Fact, Graph
 from nqe.query import Query, bind, execute, execute_many, parse
 from nqe.query.binder import read_query
-from nqe.query.drawing import draw_mermaid, draw_text
+from nqe.query.join_plan import JoinPlan
+from nqe.query.plan_views import view_plan
 from nqe.query.shapes import parse_shape
 from nqe.query.sparql import write_sparql
-from nqe.query.svg import draw_svg
 
 PAIRS = (("q", "a"), ("q", "b"), ("q", "c"), ("q", "b"), ("r", "a"))
 GRAPH = Graph.of([Fact("a", "p", "b", PAIRS), Fact("b", "p", "c"), Fact("c", "r", "a", PAIRS[:2])])
@@ -160,9 +160,13 @@ def _read_again(query: Query) -> None:
 
 
 def _draw(query: Query) -> None:
+    view = view_plan(query, GRAPH.vocabulary)
+    assert view.text
+    assert view.mermaid
+    assert view.svg
     plan = bind(query, GRAPH)
-    for draw in (draw_text, draw_mermaid, draw_svg):
-        assert draw(plan, GRAPH.vocabulary)
+    if isinstance(plan, JoinPlan):
+        return
     assert parse_shape(query.shape)
     again = bind(plan.query(GRAPH.vocabulary), GRAPH)
     assert hash(again) == hash(bind(str(again.query(GRAPH.vocabulary)), GRAPH))

@@ -6,7 +6,6 @@ import argparse
 import platform
 import resource
 import statistics
-import subprocess
 import sys
 import time
 from collections.abc import Iterable, Sequence
@@ -20,6 +19,8 @@ from nqe.cores import usable_cores
 from nqe.demo import demo_dataset
 from nqe.graph import Dataset
 from nqe.readers import read
+from nqe.reproduction.graphs import FORMATS
+from nqe.reproduction.machine import find_commit, find_processor
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = ROOT.parent / "shared" / "data"
@@ -39,28 +40,18 @@ def arguments(description: str | None) -> argparse.ArgumentParser:
     return parser
 
 
-def benchmark_data(*, quick: bool) -> Dataset:
-    """WD50K with its labels, or the embedded graph; without WD50K the script ends."""
+def benchmark_data(name: str = "wd50k", *, quick: bool) -> Dataset:
+    """A data set with its labels, or the embedded graph; without the data set the script ends."""
     if quick:
         return demo_dataset()
-    require_wd50k()
-    return read(WD50K)
+    require_data(name)
+    return read(DATA / name, format=FORMATS.get(name))
 
 
-def require_wd50k() -> None:
-    """End the script if WD50K is not beside the project."""
-    if not WD50K.is_dir():
-        sys.exit("skipped: WD50K is not beside the project, in ../shared/data")
-
-
-def cpu_model() -> str:
-    """The name that the processor gives itself."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        return platform.processor() or platform.machine()
-    models = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
-    return next(models, platform.machine())
+def require_data(name: str = "wd50k") -> None:
+    """End the script if a data set is not beside the project."""
+    if not (DATA / name).is_dir():
+        sys.exit(f"skipped: {name} is not beside the project, in ../shared/data")
 
 
 def matrix_multiply_rate(repeats: int = 5) -> float:
@@ -78,21 +69,7 @@ def _rate(matrix: np.ndarray, product: np.ndarray) -> float:
 
 def revision(folder: Path = ROOT, paths: Sequence[str] = ("nqe", "benchmarks/*.py")) -> str:
     """The commit of a checkout, and whether any of these files differ from it."""
-    commit = _git(folder, "rev-parse", "--short=12", "HEAD")
-    if commit is None:
-        return "unknown (no git)"
-    changed = _git(folder, "status", "--porcelain", "--", *paths)
-    return f"{commit} with uncommitted changes" if changed else commit
-
-
-def _git(folder: Path, *arguments: str) -> str | None:
-    try:
-        done = subprocess.run(
-            ["git", *arguments], cwd=folder, capture_output=True, text=True, check=True
-        )
-    except (OSError, subprocess.CalledProcessError):
-        return None
-    return done.stdout.strip()
+    return find_commit(folder, paths) or "unknown (no git)"
 
 
 def describe(packages: Iterable[str]) -> list[tuple[str, str]]:
@@ -100,7 +77,7 @@ def describe(packages: Iterable[str]) -> list[tuple[str, str]]:
     return [
         ("date", datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")),
         ("revision", revision()),
-        ("processor", f"{cpu_model()}, {usable_cores()} cores"),
+        ("processor", f"{find_processor()}, {usable_cores()} cores"),
         ("system", f"{platform.system()} {platform.machine()}"),
         ("Python", platform.python_version()),
         *((package, version(package)) for package in packages),

@@ -3,10 +3,12 @@
 `python benchmarks/predictor_quality.py train NAME` trains one of the runs below, or goes on with
 it. `score NAME --split valid` ranks the entity in every slot of every fact of a split: by the model
 alone, by rules alone, and by both. Settings are compared on the validation split; the test split is
-scored once per published figure. `hybrid` answers the frozen WD50K-NFOL test queries with the
-shared model of all shapes, with rules and without. `report` writes the result from what is there.
+scored once per published figure. `hybrid NAME` answers the frozen WD50K-NFOL test queries with a
+run and its rules, or without them; `all-shapes` is the model that several benchmarks share.
+`report` writes the page from the scores that are kept.
 
-Runs are kept in build/predictor. A run on one core is pinned to it, with one thread.
+Runs are kept in build/predictor, scores in benchmarks/results/predictor.json. A run on one core is
+pinned to it, with one thread.
 """
 
 from __future__ import annotations
@@ -15,12 +17,14 @@ import argparse
 import json
 import os
 from dataclasses import dataclass, field
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from hybrid_quality import some_queries
 from machine import (
+    RESULTS,
     ROOT,
     arguments,
     benchmark_data,
@@ -32,22 +36,22 @@ from trained import Shared, train_run
 
 import nqe
 from nqe.answering import HybridRunner, OpenedRun
-from nqe.answering.calibration_fitting import ONE_HOP, calibrate
-from nqe.answering.calibration_queries import draw_calibration_queries
-from nqe.answering.join_fitting import fit_evidence
-from nqe.answering.joined_runner import JoinedRunner
+from nqe.answering.calibration_fitting import calibrate
+from nqe.answering.joined_runner import JoinedRunner, RuleRunner
 from nqe.answering.joining import JoinWeights, RuleEvidence
 from nqe.answering.rule_mining import mine_rules
 from nqe.evaluation import Report, evaluate, predict_links
 from nqe.evaluation.evaluator import Runner
 from nqe.graph import Dataset
 from nqe.query.shapes import NEGATIVE, SHAPES
+from nqe.reproduction.link_prediction import fit_rule_weights
 from nqe.rules.rules import Rules
 from nqe.settings import RunSettings, build_run_settings
 
 BUILD = ROOT / "build"
 PARTS = ("all", "subject_object", "value")
-HYBRID_FILE = "hybrid-with-rules.json"
+SHARED = "all-shapes"
+"""The run of all shapes that several benchmarks share; see `trained`."""
 # So that `--quick` trains in seconds.
 QUICK: dict[str, dict[str, Any]] = {
     "model": {"width": 16, "layers": 1, "heads": 2, "feed_forward": 16},
@@ -57,7 +61,7 @@ QUICK: dict[str, dict[str, Any]] = {
 
 @dataclass(frozen=True)
 class Planned:
-    """A run: its settings, how long it trains, on how many cores, and on which facts."""
+    """A run: its settings, how long it trains, on how many cores, and on which facts of what."""
 
     minutes: float
     cores: int
@@ -65,6 +69,9 @@ class Planned:
     facts: str = "train"
     weights_of: str | None = None
     """The run that the weights of rules come from, for one that leaves nothing to fit them on."""
+    data: str = "wd50k"
+    start: str | None = None
+    """The run whose weights it begins with."""
 
     @property
     def settings(self) -> RunSettings:
@@ -77,6 +84,10 @@ class Planned:
 
 
 CONTEXT = {"model": {"context": 16}}
+REGULAR = {"model": {"context": 16, "dropout": 0.3}, "train": {"smoothing": 0.2}}
+LATER = REGULAR | {"train": {"smoothing": 0.2, "rate": 7e-4}}
+"""For a training that goes on from another run's weights: the rate rises again, but less far."""
+BOTH = "train,valid"
 RUNS = {
     "base": Planned(26, 1),
     "dropout3": Planned(26, 1, {"model": {"dropout": 0.3}}),
@@ -85,8 +96,11 @@ RUNS = {
     "width128": Planned(26, 1, {"model": {"width": 128, "feed_forward": 256}}),
     "relations": Planned(26, 1, {"train": {"relation_share": 0.1}}),
     "context16-62m": Planned(62, 1, CONTEXT),
-    "context16-60m": Planned(60, 2, CONTEXT),
-    "context16-all-facts": Planned(150, 2, CONTEXT, "train,valid", "context16-60m"),
+    "regular-60m": Planned(60, 2, REGULAR),
+    "regular-both": Planned(45, 1, LATER, BOTH, "regular-60m", start="regular-60m"),
+    "jf17k": Planned(12, 1, data="jf17k"),
+    "jf17k-regular": Planned(12, 1, REGULAR, data="jf17k"),
+    "jf17k-both": Planned(30, 1, LATER, BOTH, "jf17k-regular", "jf17k", "jf17k-regular"),
 }
 """The runs by name: trials of 26 minutes on one core, and those over a full budget."""
 
@@ -98,19 +112,20 @@ def train(name: str, dataset: Dataset, home: Path, *, quick: bool) -> None:
         settings = build_run_settings(QUICK, base=settings)
     elif planned.cores == 1:
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
-    train_run(dataset, home / name, settings)
+    start = None if planned.start is None else home / planned.start
+    train_run(dataset, home / name, settings, planned.data, start)
 
 
 def score(name: str, dataset: Dataset, split: str, home: Path) -> dict[str, Any]:
     """The scores of a run on a split: the model alone, rules alone, and both."""
     planned, folder = RUNS[name], home / name
-    run, rules = OpenedRun.load(folder), use_rules(dataset, planned.facts, home)
+    run, rules = OpenedRun.load(folder), use_rules(dataset, planned.data, planned.facts, home)
     known = dataset.known(planned.facts)
     weights = use_weights(planned.weights_of or name, dataset, home)
     evidence = RuleEvidence(rules, known, weights)
     runners: dict[str, Runner] = {
         "model": run.open_runner(dataset),
-        "rules": JoinedRunner(None, evidence),
+        "rules": RuleRunner(evidence),
         "both": JoinedRunner(run.model, evidence),
     }
     found: dict[str, Any] = {"split": split}
@@ -123,9 +138,9 @@ def score(name: str, dataset: Dataset, split: str, home: Path) -> dict[str, Any]
     return found | {"steps": state["step"], "minutes": state["seconds"] / 60}
 
 
-def use_rules(dataset: Dataset, facts: str, home: Path) -> Rules:
-    """The rules that some facts give, mined once."""
-    folder = home / f"rules-{facts.replace(',', '-')}"
+def use_rules(dataset: Dataset, data: str, facts: str, home: Path) -> Rules:
+    """The rules that some facts of a data set give, mined once."""
+    folder = home / f"rules-{data}-{facts.replace(',', '-')}"
     if not folder.is_dir():
         mine_rules(dataset, facts).save(folder)
     return Rules.load(folder)
@@ -135,107 +150,136 @@ def use_weights(name: str, dataset: Dataset, home: Path) -> JoinWeights:
     """The weights of rules beside the model of a run, fitted once on validation facts."""
     path = home / f"{name}.weights.json"
     if not path.is_file():
-        model, rules = OpenedRun.load(home / name).model, use_rules(dataset, "train", home)
-        rng = np.random.default_rng(0)
-        table, stated = draw_calibration_queries(dataset, "valid", "train", ONE_HOP, rng)
-        _, weights = fit_evidence(model, table, stated, rules, dataset.known("train"))
+        model = OpenedRun.load(home / name).model
+        rules = use_rules(dataset, RUNS[name].data, "train", home)
+        weights = fit_rule_weights(model, dataset, rules)
         path.write_text(json.dumps(weights.to_json()), encoding="utf-8")
     return JoinWeights.from_json(json.loads(path.read_text("utf-8")))
 
 
-def compare_hybrid(dataset: Dataset, count: int) -> dict[str, Any]:
-    """The MRR by shape of hybrid answers on test queries, without rules and with them."""
+def answer_queries(
+    name: str, dataset: Dataset, count: int, home: Path, *, with_rules: bool
+) -> dict[str, Any]:
+    """The MRR by shape of a run's hybrid answers to test queries, with train and valid known."""
     shared = Shared(dataset)
+    run = shared.use_run() if name == SHARED else home / name
     table = some_queries(shared.use_queries(), "test", count)
-    found: dict[str, Any] = {"count": count}
-    for who, with_rules in (("without rules", False), ("with rules", True)):
-        calibrate(shared.use_run(), dataset, with_rules=with_rules)
-        answerer = nqe.open(shared.use_run(), graph=dataset, facts="train,valid")
-        by_shape = Report.of(evaluate(HybridRunner(answerer), table)).group("shape")
-        found[who] = {name: by_shape[name].mrr for name in SHAPES}
-    return found
+    calibrate(run, dataset, with_rules=with_rules)
+    answerer = nqe.open(run, graph=dataset, facts="train,valid")
+    by_shape = Report.of(evaluate(HybridRunner(answerer), table)).group("shape")
+    return {"count": count, "mrr": {shape: by_shape[shape].mrr for shape in SHAPES}}
 
 
-def read(path: Path) -> dict[str, Any] | None:
-    """What was kept in a file; None if it is not there."""
-    return json.loads(path.read_text("utf-8")) if path.is_file() else None
+@dataclass(frozen=True)
+class Scores:
+    """The scores that were measured so far, in a file: of links by run and split, and of hybrid."""
+
+    path: Path
+
+    def read(self, kind: str) -> dict[str, Any]:
+        """The scores of a kind, by what was scored."""
+        if not self.path.is_file():
+            return {}
+        found: dict[str, Any] = json.loads(self.path.read_text("utf-8")).get(kind, {})
+        return found
+
+    def keep(self, kind: str, name: str, values: dict[str, Any]) -> None:
+        """Add scores, with when they were measured and on what."""
+        everything = {one: self.read(one) for one in ("links", "hybrid")}
+        everything[kind][name] = values | dict(describe(()))
+        self.path.write_text(json.dumps(everything, indent=2) + "\n", encoding="utf-8")
 
 
-def links_section(split: str, home: Path) -> list[str]:
-    """One row per run that was scored on a split."""
+def links_section(data: str, split: str, links: dict[str, Any]) -> list[str]:
+    """One row per run that was scored on a split of a data set."""
     rows = []
     for name, planned in RUNS.items():
-        found = read(home / f"{name}.{split}.json")
-        if found is None:
+        found = links.get(f"{name} {split}")
+        if found is None or planned.data != data:
             continue
         cells = (
-            " / ".join(f"{found[who][part]['mrr']:.4f}" for part in PARTS)
+            " / ".join(f"{found[who][part]['mrr']:.4f}" for part in PARTS if part in found[who])
             for who in ("model", "rules", "both")
         )
-        changes = ", ".join(
-            f"{k} {v}" for part in planned.changes.values() for k, v in part.items()
-        )
         time = f"{found['minutes']:.0f} on {planned.cores}"
-        rows.append((changes or "defaults", planned.facts, time, f"{found['steps']:,}", *cells))
-    columns = ("settings", "trained on", "minutes on cores", "steps", "model", "rules", "both")
-    return [f"## WD50K, {split} split\n", markdown_table(columns, rows)] if rows else []
+        steps = f"{found['steps']:,}"
+        rows.append((name, describe_settings(planned), planned.facts, time, steps, *cells))
+    columns = ("run", "settings", "trained on", "minutes on cores", "steps")
+    table = markdown_table((*columns, "model", "rules", "both"), rows)
+    return [f"## {data.upper()}, {split} split\n", table] if rows else []
 
 
-def hybrid_section(home: Path) -> list[str]:
-    """The hybrid answers with rules and without."""
-    found = read(home / HYBRID_FILE)
-    if found is None:
+def describe_settings(planned: Planned) -> str:
+    """How the settings of a run differ from the defaults, and where its weights began."""
+    changes = [f"{k} {v}" for part in planned.changes.values() for k, v in part.items()]
+    if planned.start is not None:
+        changes.append(f"starting from {planned.start}")
+    return ", ".join(changes) or "defaults"
+
+
+def hybrid_section(hybrid: dict[str, Any]) -> list[str]:
+    """The hybrid answers of each run; ratios are of the first column."""
+    if not hybrid:
         return []
-    before, after = found["without rules"], found["with rules"]
-    rows = [(name, f"{before[name]:.4f}", f"{after[name]:.4f}") for name in SHAPES]
-    groups = {"all 16": list(SHAPES), "negative": list(NEGATIVE)}
-    for title, names in groups.items():
-        means = [float(np.mean([one[name] for name in names])) for one in (before, after)]
-        rows.append((title, *(f"{mean:.4f}" for mean in means)))
-        rows[-1] = (*rows[-1][:2], f"{rows[-1][2]} ({means[1] / means[0]:.3f} times)")
+    first, *others = hybrid.values()
+    rows = [(shape, *(f"{one['mrr'][shape]:.4f}" for one in hybrid.values())) for shape in SHAPES]
+    for title, names in (("all 16", list(SHAPES)), ("negative", list(NEGATIVE))):
+        before, *after = (
+            float(np.mean([one["mrr"][name] for name in names])) for one in (first, *others)
+        )
+        ratios = (f"{mean:.4f} ({mean / before:.3f} times)" for mean in after)
+        rows.append((title, f"{before:.4f}", *ratios))
     text = (
-        f"The first {found['count']} test queries of each shape of the frozen WD50K-NFOL, hard "
-        "answers, train and valid known, the shared model of all shapes; MRR per query.\n"
+        f"The first {first['count']} test queries of each shape of the frozen WD50K-NFOL, hard "
+        f"answers, train and valid known; MRR per query. {SHARED} is the model of all shapes that "
+        "several benchmarks share; without rules it is what there was before.\n"
     )
-    columns = ("shape", "without rules", "with rules")
-    return ["## Hybrid answers\n", text, markdown_table(columns, rows)]
+    return ["## Hybrid answers\n", text, markdown_table(("shape", *hybrid), rows)]
 
 
-def report(home: Path) -> str:
-    """The result, from what is there."""
+def report(scores: Scores) -> str:
+    """The page, from the scores that are kept."""
     head = [
         "# The prediction of missing facts\n",
         "By `benchmarks/predictor_quality.py`. MRR over all slots / subjects and objects / values "
         "of qualifiers, filtered by the facts of all splits. Rules are mined from, and fire on, "
-        "the facts that the model was trained on; their weights are fitted on validation facts.\n",
+        "the facts that the model was trained on; their weights are fitted on validation facts, "
+        "with the run of the same settings on train alone where nothing else is left to fit them "
+        "on. predictor.json says when each row was measured, at which revision.\n",
         markdown_table(("what", "value"), describe(("torch", "numpy"))),
     ]
-    links = [*links_section("valid", home), *links_section("test", home)]
-    return "\n".join([*head, *links, *hybrid_section(home)])
-
-
-def keep(path: Path, values: dict[str, Any]) -> None:
-    path.write_text(json.dumps(values, indent=2), encoding="utf-8")
+    links = (
+        section
+        for data, split in product(("wd50k", "jf17k"), ("valid", "test"))
+        for section in links_section(data, split, scores.read("links"))
+    )
+    return "\n".join([*head, *links, *hybrid_section(scores.read("hybrid"))])
 
 
 def main() -> None:
     parser: argparse.ArgumentParser = arguments(__doc__)
     parser.add_argument("part", choices=["train", "score", "hybrid", "report"])
-    parser.add_argument("name", nargs="?", choices=list(RUNS), default="base")
+    parser.add_argument("name", nargs="?", choices=[*RUNS, SHARED], default="base")
     parser.add_argument("--split", choices=["valid", "test"], default="valid")
     parser.add_argument("--count", type=int, default=250, help="test queries of each shape")
+    parser.add_argument("--without-rules", action="store_true", help="hybrid: the model alone")
     options = parser.parse_args()
     home = BUILD / ("predictor-quick" if options.quick else "predictor")
     home.mkdir(parents=True, exist_ok=True)
-    dataset = benchmark_data(quick=options.quick)
+    scores = Scores((home if options.quick else RESULTS) / "predictor.json")
+    data = "wd50k" if options.name == SHARED else RUNS[options.name].data
+    dataset = benchmark_data(data, quick=options.quick)
     if options.part == "train" or options.quick:
         train(options.name, dataset, home, quick=options.quick)
     if options.part == "score":
         found = score(options.name, dataset, options.split, home)
-        keep(home / f"{options.name}.{options.split}.json", found)
+        scores.keep("links", f"{options.name} {options.split}", found)
     if options.part == "hybrid":
-        keep(home / HYBRID_FILE, compare_hybrid(dataset, options.count))
-    write_result("predictor", report(home), quick=options.quick)
+        with_rules = not options.without_rules
+        found = answer_queries(options.name, dataset, options.count, home, with_rules=with_rules)
+        words = "with rules" if with_rules else "without rules"
+        scores.keep("hybrid", f"{options.name} {words}", found)
+    write_result("predictor", report(scores), quick=options.quick)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,8 @@ queries. Without either, the test queries are ranked by the embedding runner and
 runner with several sets of known facts; a runner that is done is not run again. Validation and
 test train the model first if it is not there, and calibrate it.
 
-The data, which facts are known, and the settings of the model are in `query2box_data`.
+The data are in `query2box_data`; which facts are known, and the settings of the model, in
+`nqe.reproduction.query2box`, whose command `nqe reproduce query2box` computes the same table.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from typing import Any
 
 from cache import use_values
 from machine import arguments, describe, markdown_table, write_result
-from query2box_data import MINUTES, Query2Box, open_benchmark
+from query2box_data import MINUTES, Benchmark, open_benchmark
 
 import nqe
 from nqe.answering import Calibrated, HybridOptions, HybridRunner, calibrate
@@ -28,6 +29,7 @@ from nqe.evaluation import Report, evaluate
 from nqe.evaluation.evaluator import Runner
 from nqe.evaluation.metrics import Metrics
 from nqe.model import EmbeddingRunner, load
+from nqe.reproduction.query2box import PUBLISHED
 from nqe.sampling import QueryTable
 
 OPTIONS = HybridOptions()
@@ -40,8 +42,6 @@ TRIALS = (
     HybridOptions(least=1e-3),
 )
 BAR, AIM = 0.29, 0.33
-PUBLISHED = {"GQE": 0.228, "Query2Box": 0.268, "CQD-Beam": 0.290}
-"""The published averages of Hits@3 over the nine shapes."""
 METRICS = {"hits@3": "Hits@3", "mrr": "MRR"}
 Trial = tuple[str, HybridOptions] | None
 """The facts that the hybrid runner knows, and its options; None is the embedding runner."""
@@ -59,7 +59,7 @@ AVERAGE = "AVG_p"
 # Ranking
 
 
-def open_runner(benchmark: Query2Box, trial: Trial) -> Runner:
+def open_runner(benchmark: Benchmark, trial: Trial) -> Runner:
     """The embedding runner, or the hybrid runner with some facts known."""
     run = benchmark.use_run()
     if trial is None:
@@ -86,7 +86,7 @@ def show(metrics: Metrics, metric: str) -> str:
     return f"{100 * metrics[metric]:.1f} ({100 * low:.1f}, {100 * high:.1f})"
 
 
-def rank(benchmark: Query2Box, trial: Trial, table: QueryTable) -> dict[str, Any]:
+def rank(benchmark: Benchmark, trial: Trial, table: QueryTable) -> dict[str, Any]:
     """The report of a runner and its seconds per query, as JSON data."""
     runner, start = open_runner(benchmark, trial), time.perf_counter()
     report = Report.of(evaluate(runner, table))
@@ -95,7 +95,7 @@ def rank(benchmark: Query2Box, trial: Trial, table: QueryTable) -> dict[str, Any
 
 
 def use_result(
-    benchmark: Query2Box, split: str, name: str, trial: Trial, table: QueryTable
+    benchmark: Benchmark, split: str, name: str, trial: Trial, table: QueryTable
 ) -> Result:
     """The result of a runner on a split, ranked if that was not done with the same code."""
     facts, options = trial or (None, None)
@@ -134,7 +134,7 @@ def group_rows(results: Mapping[str, Result], by: str, metric: str) -> list[tupl
     ]
 
 
-def training_rows(benchmark: Query2Box) -> Iterator[tuple[str, str]]:
+def training_rows(benchmark: Benchmark) -> Iterator[tuple[str, str]]:
     """How the model was trained."""
     model, train = benchmark.settings.model, benchmark.settings.train
     yield "time", f"{train.minutes:g} minutes" if train.minutes else f"{train.steps} steps"
@@ -154,7 +154,7 @@ PROTOCOL = (
 
 
 def page(
-    benchmark: Query2Box, split: str, text: str, results: Mapping[str, Result], rest: list[str]
+    benchmark: Benchmark, split: str, text: str, results: Mapping[str, Result], rest: list[str]
 ) -> str:
     """A page with the results of runners on a split; `rest` comes after the means."""
     columns = ("shape", "queries", *results)
@@ -179,9 +179,9 @@ def page(
     )
 
 
-def validation_page(benchmark: Query2Box, count: int) -> str:
+def validation_page(benchmark: Benchmark, count: int) -> str:
     """The runners and the options of the hybrid runner, on the validation split."""
-    table = benchmark.draw("valid", count)
+    table = benchmark.data.draw("valid", count)
     trials: dict[str, Trial] = {"embedding": None, "hybrid, no facts": ("none", OPTIONS)}
     for one in TRIALS:
         trials[f"hybrid, train, beam {one.beam}, {one.join}, least {one.least:g}"] = ("train", one)
@@ -196,9 +196,9 @@ def validation_page(benchmark: Query2Box, count: int) -> str:
     return page(benchmark, "validation", text, results, means)
 
 
-def test_page(benchmark: Query2Box, count: int, calibrated: Calibrated) -> str:
+def test_page(benchmark: Benchmark, count: int, calibrated: Calibrated) -> str:
     """The runners on the test split, beside the published averages."""
-    table = benchmark.draw("test", count)
+    table = benchmark.data.draw("test", count)
     results = {
         name: use_result(benchmark, "test", name, trial, table)
         for name, trial in TEST_RUNNERS.items()

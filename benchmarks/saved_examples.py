@@ -25,6 +25,18 @@ from nqe.graph.statistics import compute_statistics
 from nqe.graph.vocabulary import Description
 from nqe.model import EmbeddingRunner, load
 from nqe.query.exact_batch import run_table
+from nqe.reproduction.machine import Origin
+from nqe.reproduction.plots import plot_curves
+from nqe.reproduction.report_files import build_page
+from nqe.reproduction.results import (
+    HARD,
+    Result,
+    Training,
+    UsedGraph,
+    load_results,
+    save_result,
+)
+from nqe.reproduction.results import Scores as TableScores
 from nqe.rules import load_rules
 from nqe.run_folders import BEST, LAST
 from nqe.sampling import load_queries, sample, save_queries
@@ -82,6 +94,7 @@ def make_examples(place: Path) -> dict[str, Example]:
         "run": use_run(twin / "run"),
         "checkpoint": use_checkpoint(),
         "rules": use_rules(),
+        "results": use_results(),
     }
     return {kind: Example(kind, own / kind, twin / kind, uses[kind]) for kind in uses}
 
@@ -134,10 +147,28 @@ def _make_one_of_each(place: Path, number: int) -> None:
     ranking = evaluate(EmbeddingRunner(load(run, "cpu")), selection.load())
     report = Report.of(ranking, split="test", about={"run": str(run), "fingerprint": "f"})
     save_query_report(run, selection, ranking, report)
+    save_result(place / "results", make_result(report, number))
     shutil.rmtree(run / "tensorboard", ignore_errors=True)
     shutil.copytree(run / BEST, place / "checkpoint")
     # Outside its RUN it has no rules, so it is calibrated without them.
     calibrate(place / "checkpoint", dataset, "cpu")
+
+
+def make_result(report: Report, seed: int) -> Result:
+    """What a row of a table reached, by the report of its run."""
+    return Result(
+        benchmark="wd50k-nfol",
+        row="NQE",
+        seed=seed,
+        preset="quick",
+        graph=UsedGraph("graph", "f", {"train": 28}),
+        queries="q",
+        settings=make_settings(seed),
+        scores={HARD: TableScores.of(report.group("shape"))},
+        missing=TableScores.of(report.group("missing")),
+        training=Training(0.1, 4, ((0.05, 2, 0.1), (0.1, 4, 0.2 + seed / 10))),
+        origin=Origin("2026-11-18", "a processor", 2, None, {"nqe": "0.1.0"}),
+    )
 
 
 # Uses
@@ -175,6 +206,11 @@ def use_checkpoint() -> dict[str, Use]:
 def use_rules() -> dict[str, Use]:
     """What is done with rules."""
     return {"content": describe_rules, "check": use_check}
+
+
+def use_results() -> dict[str, Use]:
+    """What is done with a folder of results."""
+    return {"tables": _build_tables}
 
 
 def use_run(other: Path) -> dict[str, Use]:
@@ -230,6 +266,15 @@ def describe_rules(folder: Path) -> object:
     rules = load_rules(folder)
     names = [list(one.labels) for one in (rules.vocabulary.entities, rules.vocabulary.relations)]
     return rules.digest, names, rules.mined_from
+
+
+def _build_tables(folder: Path) -> object:
+    """All that the tables of some results show, and what they are made from."""
+    results = load_results(folder)
+    pages = [build_page(one.benchmark, [one]) for one in results]
+    for one in results:
+        plot_curves([one], folder.parent / "curves.svg")
+    return [part for page in pages for part in page.render()], [one.to_json() for one in results]
 
 
 def digest_tensors(tensors: Mapping[str, torch.Tensor]) -> str:

@@ -19,6 +19,8 @@ UNSIGNED = ("metrics.jsonl", "settings.toml")
 """Files that grow or that people edit: nqe keeps no digest of them."""
 REPORTS, ALONE = "reports/", ("calibration.json", "reliability.json")
 """Files that are written one by one, with a digest in them: no manifest says that they exist."""
+RESULTS = "results"
+"""The kind of folder that holds nothing else."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +40,7 @@ class Tampering:
     def may_differ(self) -> bool:
         """Whether what is read may change, as no digest covers the edit."""
         name = Path(self.file).name
-        is_alone = self.file.startswith(REPORTS) or name in ALONE
+        is_alone = self.kind == RESULTS or self.file.startswith(REPORTS) or name in ALONE
         is_covered = name not in UNSIGNED and not (is_alone and self.edit.is_whole)
         return self.is_signed_again or not is_covered
 

@@ -85,6 +85,14 @@ def run_stamp(dataset: Dataset, settings: RunSettings) -> Stamp:
     return Stamp(dataset.fingerprint, settings.to_json(), versions)
 
 
-def train_run(dataset: Dataset, folder: Path, settings: RunSettings, name: str = "wd50k") -> None:
-    """Train a run, or go on with one that was interrupted."""
-    fit_weights(dataset, folder, settings=settings, name=name, resume=folder.is_dir())
+def train_run(
+    dataset: Dataset,
+    folder: Path,
+    settings: RunSettings,
+    name: str = "wd50k",
+    start: Path | None = None,
+) -> None:
+    """Train a run, or go on with one that was interrupted; `start` is where its weights begin."""
+    resume = folder.is_dir()
+    start = None if resume else start
+    fit_weights(dataset, folder, settings=settings, name=name, resume=resume, start=start)

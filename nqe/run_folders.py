@@ -57,7 +57,7 @@ RUN = FolderKind(
         *("settings.toml", "metrics.jsonl"),
         *("best/*", "last/*", f"{RULES}/*", "reports/*", "tensorboard/*"),
     ),
-    _make_entries({"settings": (dict,)}, "queries", "queries_digest", "identity"),
+    _make_entries({"settings": (dict,)}, "queries", "queries_digest", "identity", "started_from"),
     older_versions=(1,),
     grows=True,
 )

@@ -142,6 +142,34 @@ def test_assignments_reach_the_settings() -> None:
         build_run_settings(parse_assignment("train.ratte=1"), "--set")
 
 
+STARQE = {"kind": "starqe"}
+
+
+def test_starqe_needs_no_heads_to_share_its_width() -> None:
+    settings = build_run_settings({"model": STARQE | {"width": 10, "layers": 2, "dropout": 0.3}})
+    assert (settings.model.kind, settings.model.width) == ("starqe", 10)
+    assert build_run_settings(settings.to_json()) == settings
+
+
+@pytest.mark.parametrize(
+    ("model", "train", "sentence"),
+    [
+        ({"heads": 2}, {}, "model.heads is 2, but a model of the kind 'starqe' has no such"),
+        ({"logic": "mean"}, {}, "model.logic is 'mean', but a model of the kind 'starqe' has"),
+        ({"context": 4}, {}, "model.context is 4, but a model of the kind 'starqe' has no such"),
+        ({}, {"relation_share": 0.1}, "has no such setting; set train.relation_share to 0"),
+        ({"width": 7}, {}, "model.width is 7, but vectors of the kind 'starqe' are of complex"),
+    ],
+)
+def test_what_starqe_does_not_have_is_refused_rather_than_ignored(
+    model: dict[str, Any], train: dict[str, Any], sentence: str
+) -> None:
+    with pytest.raises(NqeError) as caught:
+        build_run_settings({"model": STARQE | model, "train": train})
+    assert sentence in str(caught.value)
+    assert "; " in str(caught.value)
+
+
 positive = st.floats(1e-9, 1e9)
 part = st.floats(0, 1, exclude_max=True)
 count = st.integers(1, 10**9)

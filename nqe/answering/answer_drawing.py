@@ -6,7 +6,7 @@ from nqe.answering.answerer import Answerer
 from nqe.answering.explanation import SHOWN
 from nqe.answering.fuzzy_set import FuzzySet
 from nqe.answering.top_k import select_likeliest
-from nqe.query.binder import Question, bind
+from nqe.query.binder import Question, bind_tree
 from nqe.query.plan import Plan
 from nqe.query.svg import draw_svg
 from nqe.shown_text import make_visible
@@ -16,7 +16,7 @@ _MAX_LENGTH = 30
 
 def draw_answers(answerer: Answerer, query: Question, mode: str | None = None, top: int = 3) -> str:
     """Draw the plan of a query as SVG, with the `top` best entities of each step."""
-    plan = bind(query, answerer.graph)
+    plan = bind_tree(query, answerer.graph)
     steps = [number for number, step in enumerate(plan.steps) if step.op in SHOWN]
     # A plan that ends at a step has that step as its target.
     rows = answerer.compute_sets([Plan(plan.steps[: number + 1]) for number in steps], mode)

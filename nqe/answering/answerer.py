@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from nqe.answering.answers import LIKELY, Answer, Answers, StepSummary
 from nqe.answering.elsewhere import find_elsewhere
+from nqe.answering.exact_answers import check_joins, list_exact
 from nqe.answering.request import EMBEDDING, EXACT, HYBRID, RULES, Request
+from nqe.answering.row_answers import RowAnswers
+from nqe.answering.task import Task
 from nqe.errors import NqeError
 from nqe.graph.arrays import Integers
 from nqe.graph.dataset import Dataset
@@ -18,7 +20,8 @@ from nqe.graph.entity_set import EntitySet
 from nqe.graph.fact_columns import Facts
 from nqe.graph.graph import Graph
 from nqe.query.binder import Question, bind
-from nqe.query.exact import MAX_BINDINGS, execute, execute_many
+from nqe.query.exact import MAX_BINDINGS, execute, execute_many, execute_trees
+from nqe.query.join_plan import JoinPlan
 from nqe.query.plan import Plan
 from nqe.query.result import Result
 
@@ -32,7 +35,7 @@ if TYPE_CHECKING:
     from nqe.model.model import Model
     from nqe.rules.rules import Rules
 
-Outcome = Answers | NqeError
+Outcome = Answers | RowAnswers | NqeError
 """The outcome of one request: its answers, or the error it caused."""
 
 
@@ -146,9 +149,13 @@ class Answerer:
         predicted_only: bool = False,
         stated_only: bool = False,
         steps: int | None = None,
-    ) -> Answers:
-        """Answer one query; see `Request` for the options."""
-        options = (mode, top, threshold, among, facts, predicted_only, steps, stated_only)
+        order_by: str | None = None,
+    ) -> Answers | RowAnswers:
+        """Answer one query; see `Request` for the options.
+
+        The answers are `RowAnswers` if the query has several targets or counts.
+        """
+        options = (mode, top, threshold, among, facts, predicted_only, steps, stated_only, order_by)
         request = Request(query, *options)
         [outcome] = self.answer_many([request])
         if isinstance(outcome, NqeError):
@@ -159,7 +166,7 @@ class Answerer:
         """Answer many requests in one batch; returns the answers or the error of each."""
         wanted = [r if isinstance(r, Request) else Request(r) for r in requests]
         outcomes: dict[int, Outcome] = {}
-        groups: dict[int, tuple[Answerer, list[_Task]]] = {}
+        groups: dict[int, tuple[Answerer, list[Task]]] = {}
         for number, request in enumerate(wanted):
             try:
                 chosen = self._choose_answerer(request)
@@ -217,13 +224,13 @@ class Answerer:
         if mode == RULES and self.with_rules_alone() is not self:
             return self.with_rules_alone().compute_sets(plans, mode, least=least)
         mode = Request("", mode).check(self.has_model)
-        results = execute_many(plans, self.graph, max_bindings=self.max_bindings)
+        results = execute_trees(plans, self.graph, self.max_bindings)
         engine = self.neural if least is None else self.neural.with_least(least)
         return (sets[-1] for sets in engine.compute_sets(results, mode))
 
     def run(self, plans: Sequence[Plan]) -> HybridRun:
         """Compute the fuzzy set of every step of some plans."""
-        return self.neural.run(execute_many(plans, self.graph, max_bindings=self.max_bindings))
+        return self.neural.run(execute_trees(plans, self.graph, self.max_bindings))
 
     def make_answer(
         self, entity: int, probability: float, known: bool, elsewhere: bool = False
@@ -234,18 +241,23 @@ class Answerer:
         label = names.labels[entity]
         return Answer(entity, names.ids[entity], label, probability, known, seen, elsewhere)
 
-    def _prepare(self, number: int, request: Request) -> _Task:
+    def _make_stated(self, entity: int) -> Answer:
+        return self.make_answer(entity, 1.0, known=True)
+
+    def _prepare(self, number: int, request: Request) -> Task:
         """Check a request and bind its query; raises NqeError if it cannot be answered."""
         mode = request.check(self.has_model)
         plan = bind(request.query, self.graph)
-        if mode == EMBEDDING:
+        if isinstance(plan, JoinPlan):
+            check_joins(plan, request, mode)
+        elif mode == EMBEDDING:
             self.neural.check_can_embed(plan)
         if request.among is None or isinstance(request.among, EntitySet):
-            return _Task(number, request, mode, plan, request.among)
+            return Task(number, request, mode, plan, request.among)
         among = execute(request.among, self.graph, max_bindings=self.max_bindings)
-        return _Task(number, request, mode, plan, among.sets[-1], among.warnings)
+        return Task(number, request, mode, plan, among.members, among.warnings)
 
-    def _run(self, tasks: Sequence[_Task]) -> dict[int, Outcome]:
+    def _run(self, tasks: Sequence[Task]) -> dict[int, Outcome]:
         """Run tasks together and return their outcomes by number."""
         try:
             return self._run_together(tasks)
@@ -255,47 +267,25 @@ class Answerer:
             # Run the tasks one by one, so that only those that cause an error fail.
             return {number: out for task in tasks for number, out in self._run([task]).items()}
 
-    def _run_together(self, tasks: Sequence[_Task]) -> dict[int, Outcome]:
+    def _run_together(self, tasks: Sequence[Task]) -> dict[int, Outcome]:
         """Run tasks, with the exact engine once for all; an error of one ends all."""
         results = execute_many(
             [task.plan for task in tasks], self.graph, max_bindings=self.max_bindings
         )
         pairs = list(zip(tasks, results, strict=True))
         exact = [pair for pair in pairs if pair[0].mode == EXACT]
-        outcomes: dict[int, Outcome] = {task.number: self._list_exact(task, r) for task, r in exact}
-        for mode in dict.fromkeys(task.mode for task, _ in pairs if task.mode != EXACT):
-            chosen = [pair for pair in pairs if pair[0].mode == mode]
+        outcomes: dict[int, Outcome] = {
+            task.number: list_exact(task, found, self._make_stated) for task, found in exact
+        }
+        predicting = [(task, one) for task, one in pairs if isinstance(one, Result)]
+        for mode in dict.fromkeys(task.mode for task, _ in predicting if task.mode != EXACT):
+            chosen = [pair for pair in predicting if pair[0].mode == mode]
             found = self.neural.compute_sets([result for _, result in chosen], mode)
             for (task, result), sets in zip(chosen, found, strict=True):
                 outcomes[task.number] = self._rank(task, result, sets)
         return outcomes
 
-    def _list_exact(self, task: _Task, result: Result) -> Answers:
-        """List the exact answers, in the order of their ids."""
-        entities = result.sets[-1] if task.among is None else result.sets[-1] & task.among
-        listed = entities.to_array(self.graph.entity_count)
-        shown = listed[: task.request.limit(task.mode)].tolist()
-        return Answers(
-            task.plan,
-            task.mode,
-            tuple(self.make_answer(entity, 1.0, known=True) for entity in shown),
-            count=len(listed),
-            stated_count=len(listed),
-            steps=tuple(self._summarize_exact_steps(task, result)),
-            among_warnings=task.among_warnings,
-            result=result,
-        )
-
-    def _summarize_exact_steps(self, task: _Task, result: Result) -> Iterator[StepSummary]:
-        if task.request.steps is None:
-            return
-        for number, entities in enumerate(result.sets):
-            listed = entities.to_array(self.graph.entity_count)
-            shown = listed[: task.request.steps].tolist()
-            members = tuple(self.make_answer(entity, 1.0, known=True) for entity in shown)
-            yield StepSummary(number, len(listed), members)
-
-    def _rank(self, task: _Task, result: Result, sets: Sequence[FuzzySet]) -> Answers:
+    def _rank(self, task: Task, result: Result, sets: Sequence[FuzzySet]) -> Answers:
         """Rank the most likely entities of the target's fuzzy set."""
         from nqe.answering.top_k import count_likely, restrict, select_likeliest
 
@@ -307,12 +297,12 @@ class Answerer:
         allowed = restrict(target, task.choose_kind(stated), request.threshold, len(order))
         first = stated if task.mode in (HYBRID, RULES) else None
         best = select_likeliest(allowed, request.limit(task.mode), order=order, stated=first)
-        flags = self._flag(task.plan, stated, np.array([one for one, _ in best], dtype=np.int64))
+        flags = self._flag(result.plan, stated, np.array([one for one, _ in best], dtype=np.int64))
         return Answers(
             task.plan,
             task.mode,
             tuple(self.make_answer(*one, *flag) for one, flag in zip(best, flags, strict=True)),
-            self.neural.predictor.find_unseen_names(task.plan),
+            self.neural.predictor.find_unseen_names(result.plan),
             has_rules=self.rules is not None,
             stated_count=task.count_stated(stated, self.graph.entity_count, counts[0]),
             likely_count=counts[1] if task.mode in (HYBRID, RULES) else None,
@@ -342,36 +332,6 @@ class Answerer:
             )
             likely = int((one.list_all(count).values > LIKELY).sum())
             yield StepSummary(number, likely, members)
-
-
-@dataclass(frozen=True)
-class _Task:
-    """A request whose query is bound, with its number in the batch."""
-
-    number: int
-    request: Request
-    mode: str
-    plan: Plan
-    among: EntitySet | None
-    among_warnings: tuple[str, ...] = ()
-
-    def choose_kind(self, stated: EntitySet) -> EntitySet | None:
-        """The entities to list: those of `among` that are stated or predicted, as requested."""
-        kind = None
-        if self.request.predicted_only:
-            kind = stated.complement()
-        elif self.request.stated_only:
-            kind = stated
-        if kind is None or self.among is None:
-            return self.among if kind is None else kind
-        return kind & self.among
-
-    def count_stated(self, stated: EntitySet, entity_count: int, reaching: int) -> int:
-        """The number of stated answers; `reaching` is the number that reach the threshold."""
-        if self.request.threshold is not None:
-            return reaching
-        within = stated if self.among is None else stated & self.among
-        return within.count_members(entity_count)
 
 
 def select_facts(graph: Graph | Dataset, facts: str) -> Graph:

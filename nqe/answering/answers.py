@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from nqe.answering.request import EMBEDDING, HYBRID, RULES
 from nqe.notebook import render_table, to_frame
+from nqe.query.binder import BoundPlan
 from nqe.query.plan import Op, Plan
 from nqe.query.result import Result
+from nqe.query.rows import Rows
 from nqe.query.step_text import describe_part, step_to_json
 
 if TYPE_CHECKING:
@@ -79,7 +81,7 @@ class StepSummary:
 class Answers:
     """The answers of a query, the most likely first."""
 
-    plan: Plan
+    plan: BoundPlan
     mode: str
     answers: tuple[Answer, ...]
     unseen: tuple[str, ...] = ()
@@ -99,8 +101,8 @@ class Answers:
     """Summaries of the steps, if the request asked for them."""
     among_warnings: tuple[str, ...] = ()
     """Notes about the query that restricts the answers, if the request has one."""
-    result: Result = field(compare=False, repr=False, kw_only=True)
-    """The exact set of each step over the known facts."""
+    result: Result | Rows = field(compare=False, repr=False, kw_only=True)
+    """The exact answers over the known facts; of a tree, with the set of each step."""
 
     def __len__(self) -> int:
         return len(self.answers)
@@ -110,6 +112,13 @@ class Answers:
 
     def __getitem__(self, place: int) -> Answer:
         return self.answers[place]
+
+    @property
+    def tree(self) -> Plan:
+        """The plan of a query that is a tree."""
+        if not isinstance(self.plan, Plan):
+            raise ValueError(f"{self.plan.text} is no tree, so it has no steps")
+        return self.plan
 
     @property
     def is_exact(self) -> bool:
@@ -136,8 +145,8 @@ class Answers:
         if certain or self.mode not in (HYBRID, RULES):
             return ()
         names = self.result.graph.vocabulary
-        negations = [step for step in self.plan.steps if step.op == Op.NOT]
-        texts = (describe_part(self.plan, step.inputs[0], names) for step in negations)
+        negations = [step for step in self.tree.steps if step.op == Op.NOT]
+        texts = (describe_part(self.tree, step.inputs[0], names) for step in negations)
         return tuple(dict.fromkeys(texts))
 
     @property
@@ -159,7 +168,9 @@ class Answers:
 
     @property
     def _text(self) -> str:
-        return str(self.plan.query(self.result.graph.vocabulary))
+        if isinstance(self.plan, Plan):
+            return self.plan.query(self.result.graph.vocabulary).text
+        return self.plan.text
 
     def to_json(self, *, proofs: bool = False) -> dict[str, Any]:
         """Return the answers as JSON data, optionally with a proof of each exact answer."""
@@ -176,7 +187,7 @@ class Answers:
         if self.unseen:
             data["unseen"] = list(self.unseen)
         if self.steps:
-            data["steps"] = [step.to_json(self.plan, self) for step in self.steps]
+            data["steps"] = [step.to_json(self.tree, self) for step in self.steps]
         if self.warnings:
             data["warnings"] = list(self.warnings)
         return data

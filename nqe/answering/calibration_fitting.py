@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from nqe.answering.blank_model import BlankModel
 from nqe.answering.calibration import Calibration, Curve, compute_mean_answers
 from nqe.answering.calibration_queries import draw_calibration_queries
 from nqe.answering.calibration_samples import TEMPERATURES, Samples, draw_samples
@@ -18,7 +17,7 @@ from nqe.answering.calibration_storage import save_calibration
 from nqe.answering.join_fitting import fit_evidence
 from nqe.answering.joining import TEMPERATURE
 from nqe.answering.logistic import fit_logistic, sigmoid
-from nqe.answering.neural import NeuralEngine
+from nqe.answering.neural import NeuralEngine, check_can_answer
 from nqe.answering.probability import MAX_PREDICTED
 from nqe.answering.question_fitting import (
     QUESTIONS,
@@ -106,8 +105,9 @@ def calibrate(
     folder = checkpoint_of(Path(run))
     with lock_run(folder):
         _check_can_calibrate(folder, str(run))
+        model = _load(folder, str(run), dataset, device)
         rules = use_run_rules(folder, dataset, progress) if with_rules else None
-        return _calibrate(folder, str(run), dataset, device, rules)
+        return _calibrate(folder, model, dataset, rules)
 
 
 def _check_can_calibrate(folder: Path, run: str) -> None:
@@ -118,15 +118,19 @@ def _check_can_calibrate(folder: Path, run: str) -> None:
         )
 
 
-def _calibrate(
-    folder: Path, run: str, dataset: Dataset, device: str, rules: Rules | None
-) -> Calibrated:
+def _load(folder: Path, run: str, dataset: Dataset, device: str) -> Model:
+    """Load a model that can be calibrated on a data set."""
     model = load(folder, device)
     if model.vocabulary is not None and not dataset.vocabulary.same_ids(model.vocabulary):
         raise NqeError(
             f"{run}: was trained on other entities or relations than the data set has; give the "
             "one it was trained on"
         )
+    check_can_answer(model)
+    return model
+
+
+def _calibrate(folder: Path, model: Model, dataset: Dataset, rules: Rules | None) -> Calibrated:
     calibration = fit_calibration(model, dataset, rules=rules)
     held_out = dataset.splits.get("test")
     has_test = held_out is not None and len(held_out) > 0
@@ -223,10 +227,7 @@ def fit_one_hop(
     facts = fit_curve(plain.facts, samples, temperatures)
     return Calibration(
         facts,
-        # Without facts no rule fires, so rules alone say nothing that could be calibrated.
-        plain.alone
-        if isinstance(model, BlankModel)
-        else fit_curve(plain.alone, draw_samples(model, table, nothing, None, rng)),
+        fit_curve(plain.alone, draw_samples(model, table, nothing, None, rng)),
         missing=_count_held_out(dataset),
         join=weights,
         rules=None if rules is None else rules.digest,

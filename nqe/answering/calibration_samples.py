@@ -11,7 +11,6 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from nqe.answering.blank_model import BlankModel
 from nqe.answering.calibration import SLOT_KINDS
 from nqe.answering.joined_runner import to_patterns
 from nqe.answering.joining import Evidence
@@ -52,41 +51,25 @@ class Samples:
 class Distributions:
     """The distributions over all entities that a model and rules give for some queries."""
 
-    scores: Tensor | None  # (queries, entities), None without a model
+    scores: Tensor  # (queries, entities)
     evidence: Evidence | None
     """What rules say; patterns are numbered as the queries."""
-    count: int
-    """The number of entities."""
 
     @classmethod
     def of(cls, model: Model, plans: StepTable, evidence: Evidence | None) -> Distributions:
         """The distributions of one-hop plans."""
-        if isinstance(model, BlankModel):
-            return cls(None, evidence, model.entity_count)
         scores = EmbeddingRunner(model).run(plans).block(0, model.entity_count).cpu()
-        return cls(scores, evidence, model.entity_count)
+        return cls(scores, evidence)
 
-    def to_logs(self, temperature: float, queries: int) -> Tensor:
+    def to_logs(self, temperature: float) -> Tensor:
         """The logs of the distributions, with the model's scores divided by a temperature."""
-        if self.scores is None:
-            return self._of_rules(queries)
         logs = (self.scores / temperature).log_softmax(1)
         if self.evidence is None or not len(self.evidence):
             return logs
         row, column = map(torch.from_numpy, (self.evidence.pattern, self.evidence.entity))
-        own = logs[row, column].double().numpy()
-        added = self.evidence.add_to(own, slice(None))
-        mass = np.log1p(np.bincount(self.evidence.pattern, added, minlength=queries))
+        joined, mass = self.evidence.join(logs[row, column].double().numpy(), len(logs))
         logs -= torch.from_numpy(mass).to(logs)[:, None]
-        joined = np.log(np.exp(own) + added) - mass[self.evidence.pattern]
         logs[row, column] = torch.from_numpy(joined).to(logs)
-        return logs
-
-    def _of_rules(self, queries: int) -> Tensor:
-        logs = torch.full((queries, self.count), -torch.inf)
-        if self.evidence is not None:
-            strength = torch.from_numpy(np.log(self.evidence.strength)).to(logs)
-            logs[self.evidence.pattern, self.evidence.entity] = strength
         return logs
 
 
@@ -151,12 +134,9 @@ class _Drawn:
 def _sample_entities(
     distributions: Distributions, right: Ragged, stated: Ragged, rng: np.random.Generator
 ) -> _Drawn:
-    """Draw entities of some queries: all answers, the best others, and some of the rest.
-
-    Entities that have no chance at all, as neither a model nor a rule speaks of them, are left out.
-    """
-    queries, count = len(right), distributions.count
-    masked = mask_stated(distributions.to_logs(1.0, queries), stated)
+    """Draw entities of some queries: all answers, the best others, and some of the rest."""
+    queries, count = distributions.scores.shape
+    masked = mask_stated(distributions.to_logs(1.0), stated)
     order = masked.argsort(1, descending=True).numpy()
     bounds = [0, min(TOP, count), min(MIDDLE, count), count]
     ranks, weights = [np.tile(np.arange(bounds[1]), (queries, 1))], [np.ones(bounds[1])]
@@ -176,9 +156,11 @@ def _sample_entities(
     is_right = np.arange(len(keys)) < len(answers)
     lacking = ~np.isin(keys, stated.owner * count + stated.values)
     row, entity = np.divmod(keys[lacking], count)
-    logs = [distributions.to_logs(one, queries)[row, entity] for one in TEMPERATURES]
-    values = torch.stack(logs, 1).double().numpy()
-    possible = np.isfinite(values).all(1)
-    right_ones = is_right[lacking].astype(np.float64)
-    columns = (row, entity, values, right_ones, weights_of[lacking])
-    return _Drawn(*(column[possible] for column in columns))
+    logs = [distributions.to_logs(temperature)[row, entity] for temperature in TEMPERATURES]
+    return _Drawn(
+        row,
+        entity,
+        torch.stack(logs, 1).double().numpy(),
+        is_right[lacking].astype(np.float64),
+        weights_of[lacking],
+    )

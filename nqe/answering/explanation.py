@@ -21,7 +21,7 @@ from nqe.graph.entity_set import EntitySet
 from nqe.graph.graph import Graph
 from nqe.graph.vocabulary import Names
 from nqe.notebook import render_text
-from nqe.query.binder import Question
+from nqe.query.binder import Question, bind_tree
 from nqe.query.exact import execute
 from nqe.query.plan import Op, Plan
 from nqe.query.readings import describe_reading
@@ -212,7 +212,7 @@ def explain(
     """
     graph = answerer.graph
     names = graph.vocabulary.entities
-    result = execute(query, graph, max_bindings=answerer.max_bindings)
+    result = execute(bind_tree(query, graph), graph, max_bindings=answerer.max_bindings)
     plan, run = result.plan, answerer.neural.run([result])
     row, order, stated = run.targets[0], names.id_order, result.sets[-1]
     reading = describe_reading(names, entity) if isinstance(entity, str) else ()

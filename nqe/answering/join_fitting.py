@@ -7,7 +7,6 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from nqe.answering.blank_model import BlankModel
 from nqe.answering.calibration_samples import Distributions, split_rows
 from nqe.answering.joined_runner import to_patterns
 from nqe.answering.joining import TEMPERATURE, Evidence, JoinWeights, RuleEvidence
@@ -39,8 +38,6 @@ def fit_evidence(
     patterns = to_patterns(table.plans)
     found = RuleEvidence(rules, known, plain).find(patterns, patterns.relation)
     evidence = found.leave_out(stated.owner, stated.values)
-    if isinstance(model, BlankModel):
-        return evidence, plain
     weights = _choose_weights(model.with_facts(known.facts), table, stated, evidence)
     own = weights.look_up(patterns.relation, patterns.asked)
     return replace(evidence, weight=own[evidence.pattern]), weights
@@ -57,7 +54,7 @@ def _choose_weights(
     counts = np.zeros(len(sums))
     for rows in split_rows(len(table), model.entity_count):
         part = Distributions.of(model, table.take(rows).plans, None)
-        logs = part.to_logs(TEMPERATURE, len(rows)).double().numpy()
+        logs = part.to_logs(TEMPERATURE).double().numpy()
         for row, own in zip(rows.tolist(), logs, strict=True):
             answers = np.setdiff1d(table.easy[row], stated[row])
             sums[place[row]] += _measure_gains(own, evidence.take(row, row + 1), answers).sum(0)

@@ -1,12 +1,12 @@
-"""The runner of one-hop queries for evaluation: a model's scores joined with rules."""
+"""Runners of one-hop queries for evaluation: by rules alone, and by a model joined with rules."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor
 
@@ -16,19 +16,15 @@ from nqe.model.log_sum import LogSum
 from nqe.model.model import Model
 from nqe.query.step_table import StepTable
 
-Floats = npt.NDArray[np.float64]
-
 COLUMNS = 2**14
 """Entities that are scored at once."""
-NO_CHANCE = -1e4
-"""The score of an entity about which there is no evidence at all."""
 
 
 @dataclass(frozen=True, eq=False)
 class JoinedRunner:
-    """Scores every entity by a model and rules together; without a model by rules alone."""
+    """Scores every entity by a model and rules together."""
 
-    model: Model | None
+    model: Model
     rules: RuleEvidence
 
     @property
@@ -36,73 +32,82 @@ class JoinedRunner:
         """The number of entities it scores."""
         return self.rules.graph.entity_count
 
+    def check_expressible(self, plans: StepTable, shapes: Sequence[str]) -> None:
+        """Refuse plans that the model cannot express; `shapes` are their names."""
+        self.model.check_expressible(plans, shapes)
+
     @torch.no_grad()
     def run(self, plans: StepTable) -> JoinedScores:
         """Compute the joined distribution over all entities for each one-hop plan."""
         patterns = to_patterns(plans)
-        evidence = self.rules.find(patterns, patterns.relation)
-        if self.model is None:
-            return JoinedScores(None, None, evidence, len(plans), self.entity_count)
         vectors, total = self._model_with_facts.encode_finite(plans), LogSum()
         for first in range(0, self.entity_count, COLUMNS):
-            block = self._score(vectors, first, min(first + COLUMNS, self.entity_count))
+            block = self.score(vectors, first, min(first + COLUMNS, self.entity_count))
             total.add(block, out=block)
-        logs = _Logs(self, vectors, total.total)
-        return JoinedScores(logs, self.model.device, evidence, len(plans), self.entity_count)
+        evidence = self.rules.find(patterns, patterns.relation)
+        return JoinedScores(self, vectors, total.total, evidence)
+
+    def score(self, vectors: Tensor, first: int, last: int) -> Tensor:
+        """The model's scores of a range of entities, divided by the temperature."""
+        return self.model.score(vectors, self.model.entity_block(slice(first, last))) / TEMPERATURE
 
     @cached_property
     def _model_with_facts(self) -> Model:
         """The model over the facts that the rules fire on."""
-        if self.model is None:
-            raise ValueError("there is no model")
         return self.model.eval().with_facts(self.rules.graph.facts)
-
-    def _score(self, vectors: Tensor, first: int, last: int) -> Tensor:
-        if self.model is None:
-            raise ValueError("there is no model")
-        scores = self.model.score(vectors, self.model.entity_block(slice(first, last)))
-        return scores / TEMPERATURE
-
-
-@dataclass(frozen=True, eq=False)
-class _Logs:
-    """The log of a model's softmax over all entities."""
-
-    runner: JoinedRunner
-    vectors: Tensor
-    total: Tensor  # (queries,)
-
-    def block(self, first: int, last: int) -> Tensor:
-        """The logs of a range of entities, (queries, entities)."""
-        scores = self.runner._score(self.vectors, first, last)
-        return (scores - self.total[:, None]).double()
 
 
 @dataclass(frozen=True, eq=False)
 class JoinedScores:
     """The logs of the joined distributions of some queries, up to a constant per query."""
 
-    logs: _Logs | None
-    device: torch.device | None
+    runner: JoinedRunner
+    vectors: Tensor  # (queries, width)
+    total: Tensor  # (queries,) the log-sum of the model's scores
     evidence: Evidence
-    count: int
-    entity_count: int
 
     @torch.no_grad()
     def block(self, first: int, last: int) -> Tensor:
         """The scores of a range of entities, (queries, entities)."""
-        within = (self.evidence.entity >= first) & (self.evidence.entity < last)
-        pairs = np.flatnonzero(within)
+        scores = self.runner.score(self.vectors, first, last) - self.total[:, None]
+        scores, pairs = scores.double(), self.evidence.find_columns(first, last)
         row, column = self.evidence.pattern[pairs], self.evidence.entity[pairs] - first
-        if self.logs is None:
-            scores = torch.full((self.count, last - first), NO_CHANCE, dtype=torch.float64)
-            scores[row, column] = torch.from_numpy(np.log(self.evidence.strength[pairs]))
-            return scores
-        scores = self.logs.block(first, last)
-        rows, columns = torch.from_numpy(row), torch.from_numpy(column)
-        own = scores[rows, columns].cpu().numpy()
-        joined = np.log(np.exp(own) + self.evidence.add_to(own, pairs))
-        scores[rows, columns] = torch.from_numpy(joined).to(scores.device)
+        own = scores[torch.from_numpy(row), torch.from_numpy(column)].cpu().numpy()
+        joined = torch.from_numpy(np.log(np.exp(own) + self.evidence.add_to(own, pairs)))
+        scores[torch.from_numpy(row), torch.from_numpy(column)] = joined.to(scores.device)
+        return scores
+
+
+@dataclass(frozen=True, eq=False)
+class RuleRunner:
+    """Scores every entity by rules alone."""
+
+    rules: RuleEvidence
+
+    @property
+    def entity_count(self) -> int:
+        """The number of entities it scores."""
+        return self.rules.graph.entity_count
+
+    def run(self, plans: StepTable) -> RuleScores:
+        """Fire the rules for each one-hop plan."""
+        patterns = to_patterns(plans)
+        return RuleScores(len(plans), self.rules.find(patterns, patterns.relation))
+
+
+@dataclass(frozen=True, eq=False)
+class RuleScores:
+    """The strength of the rules that predict each entity."""
+
+    count: int
+    evidence: Evidence
+
+    def block(self, first: int, last: int) -> Tensor:
+        """The scores of a range of entities, (queries, entities); 0 if no rule predicts them."""
+        scores = torch.zeros((self.count, last - first), dtype=torch.float64)
+        pairs = self.evidence.find_columns(first, last)
+        row, column = self.evidence.pattern[pairs], self.evidence.entity[pairs] - first
+        scores[row, column] = torch.from_numpy(self.evidence.strength[pairs])
         return scores
 
 

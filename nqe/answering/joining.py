@@ -109,6 +109,10 @@ class Evidence:
         """The place of each pair, or -1 if rules say nothing about it."""
         return find_sorted(self.keys, pattern * self.entity_count + entity)
 
+    def find_columns(self, first: int, last: int) -> Integers:
+        """The places of the pairs whose entities are in a range."""
+        return np.flatnonzero((self.entity >= first) & (self.entity < last))
+
     def select(self, first: int, last: int) -> slice:
         """The places of the pairs of a range of patterns."""
         start, end = np.searchsorted(self.pattern, (first, last))
@@ -119,6 +123,17 @@ class Evidence:
         pairs = self.select(first, last)
         columns = (self.entity[pairs], self.strength[pairs], self.weight[pairs])
         return Evidence(self.pattern[pairs] - first, *columns, self.entity_count)
+
+    def join(self, logs: Floats, count: int) -> tuple[Floats, Floats]:
+        """Join rules with a model, given the log of its softmax for each pair, of `count` patterns.
+
+        Returns the logs of the joined distribution for the pairs, and for each pattern the log of
+        what its whole distribution is divided by.
+        """
+        added = self.add_to(logs, slice(None))
+        mass = np.log1p(np.bincount(self.pattern, added, minlength=count))
+        with np.errstate(divide="ignore"):  # a model may find an entity impossible
+            return np.log(np.exp(logs) + added) - mass[self.pattern], mass
 
     def add_to(self, logs: Floats, pairs: slice | Integers) -> Floats:
         """What rules add to the model's softmax, given its log for some of the pairs."""

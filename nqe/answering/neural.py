@@ -121,6 +121,7 @@ class NeuralEngine:
 
     def run_table(self, table: StepTable) -> HybridRun:
         """Compute the fuzzy set of every step of a table of plans."""
+        check_can_answer(self.predictor.model)
         graph, calibration = self.predictor.graph, self.calibration
         missing = self.missing if self.is_calibrated else None
         curves = calibration.curve(graph, missing), calibration.question_curve(graph, missing)
@@ -157,6 +158,16 @@ class NeuralEngine:
             table = StepTable.of([result.plan for result in results[first : first + height]])
             scores = self.predictor.score(self.predictor.encode(table)).softmax(1)
             yield from map(FuzzySet.of_all, scores.double().cpu().numpy())
+
+
+def check_can_answer(model: Model) -> None:
+    """Refuse a model for hybrid answers that cannot be asked about any slot of a fact."""
+    if not model.expresses_all:
+        raise NqeError(
+            "hybrid answers ask the model about every slot of single facts, which one of the kind "
+            f"'{model.settings.kind}' cannot express; ask in the mode embedding, or use a model of "
+            "the kind 'nqe'"
+        )
 
 
 def _exact_set(result: Result) -> FuzzySet:

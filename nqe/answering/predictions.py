@@ -60,15 +60,11 @@ class Joined:
     def join(self, rows: slice, logs: Callable[[Integers, Integers], Floats]) -> None:
         """Join the evidence of a range of bindings with the logs of the model's softmax."""
         pairs = self.evidence.select(rows.start, rows.stop)
-        binding, entity = self.evidence.pattern[pairs], self.evidence.entity[pairs]
-        seen = ~self.unseen[binding]
-        own = logs(binding, entity)
-        added = np.where(seen, self.evidence.add_to(own, pairs), 0.0)
-        sums = np.bincount(binding - rows.start, added, minlength=rows.stop - rows.start)
-        self.mass[rows] = np.log1p(sums)
-        with np.errstate(divide="ignore"):  # a model may find an entity impossible
-            joined = np.log(np.exp(own) + added) - self.mass[binding]
-        self.logs[pairs] = np.where(seen, joined, self.logs[pairs])
+        binding = self.evidence.pattern[pairs]
+        own = logs(binding, self.evidence.entity[pairs])
+        some = self.evidence.take(rows.start, rows.stop)
+        joined, self.mass[rows] = some.join(own, rows.stop - rows.start)
+        self.logs[pairs] = np.where(self.unseen[binding], self.logs[pairs], joined)
 
     def raise_total(self, rows: slice, scores: Scores) -> Tensor:
         """The log-sums of scores with what rules have added."""

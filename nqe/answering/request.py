@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from nqe.errors import NqeError
 from nqe.graph.entity_set import EntitySet
 from nqe.query.binder import Question
+from nqe.query.row_order import parse_order
 
 HYBRID, RULES, EMBEDDING, EXACT = "hybrid", "rules", "embedding", "exact"
 MODES = (HYBRID, RULES, EMBEDDING, EXACT)
@@ -38,6 +39,11 @@ class Request:
     """Also summarize each step of the plan with this many entities; None for no summary."""
     stated_only: bool = False
     """Only answers that the known facts state."""
+    order_by: str | None = None
+    """Of exact answers: the columns to sort by, such as '?year desc, ?x' or 'count desc'.
+
+    By default they stand in the order of their ids.
+    """
 
     def limit(self, mode: str) -> int | None:
         """The maximal number of answers; None for all."""
@@ -61,6 +67,12 @@ class Request:
             )
         if self.predicted_only and mode == EXACT:
             raise NqeError("exact answers are all stated; ask for predicted ones in mode hybrid")
+        if self.order_by is not None:
+            if mode != EXACT:
+                raise NqeError(
+                    "answers with probabilities are sorted by these; sort exact ones (--mode exact)"
+                )
+            parse_order(self.order_by)
         if self.steps is not None and mode == EMBEDDING:
             raise NqeError(
                 "in the mode embedding a step is a vector, so there are no sets to show; "

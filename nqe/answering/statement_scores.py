@@ -21,8 +21,8 @@ from nqe.graph.arrays import Integers
 from nqe.graph.entity_set import EntitySet
 from nqe.graph.graph import Graph
 from nqe.graph.pattern import OBJECT, SUBJECT, Pattern
-from nqe.query.binder import bind
-from nqe.query.exact import execute_many
+from nqe.query.binder import bind_tree
+from nqe.query.exact import execute_trees
 from nqe.query.formula import Atom, Term, Variable
 from nqe.query.plan import Plan, PlanBuilder
 from nqe.query.query import Query, parse
@@ -120,11 +120,11 @@ def score(
     `among` restricts the alternatives.
     """
     atom = _parse_statement(statement)
-    plans = [bind(_ask_for(atom, place), answerer.graph) for place in range(len(atom.terms))]
+    plans = [bind_tree(_ask_for(atom, place), answerer.graph) for place in range(len(atom.terms))]
     names = [answerer.graph.vocabulary.entities.resolve(str(term)) for term in atom.terms]
     engine = answerer.neural.with_least(LEAST).without(_find_facts(answerer, plans[0], names[0]))
     rows = engine.run_table(StepTable.of(plans)).targets
-    results = execute_many(plans, answerer.graph, max_bindings=answerer.max_bindings)
+    results = execute_trees(plans, answerer.graph, answerer.max_bindings)
     slots = tuple(
         _score_slot(answerer, names[place], place, result, row, top, among)
         for place, (result, row) in enumerate(zip(results, rows, strict=True))
@@ -242,9 +242,9 @@ def _parse_statement(statement: str) -> Atom:
         raise QueryError(
             "a statement is one atom such as borders(France, Spain), without and, or, not"
         )
-    variables = [term for term in formula.terms if isinstance(term, Variable)]
-    if variables:
-        raise QueryError(f"a statement has no variables; put a name in place of {variables[0]}")
+    if formula.variables:
+        found = formula.variables[0]
+        raise QueryError(f"a statement has no variables; put a name in place of {found}")
     return formula
 
 

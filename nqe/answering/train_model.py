@@ -36,6 +36,7 @@ def train(
     *,
     name: str | None = None,
     resume: bool = False,
+    start: str | Path | None = None,
     on_step: OnStep | None = None,
     on_validation: OnValidation | None = None,
     progress: Progress | None = None,
@@ -44,7 +45,8 @@ def train(
 
     `output` is the RUN folder to write. `name` is the place of the data set, usually its folder,
     which the RUN records. `resume` continues from the last save, on the run's own queries, and
-    with its own settings unless others are given. `on_step` is called after every step; its
+    with its own settings unless others are given. `start` is a RUN or checkpoint whose weights
+    the new run begins with, instead of random ones. `on_step` is called after every step; its
     status soon has a forecast of the steps and epochs that the run will come to. `on_validation`
     is called after every validation. `progress` shows how rules are mined.
 
@@ -60,6 +62,7 @@ def train(
         settings,
         name=name,
         resume=resume,
+        start=start,
         on_step=on_step,
         on_validation=on_validation,
     )

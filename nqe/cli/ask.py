@@ -45,7 +45,14 @@ def ask(
     ] = None,
     facts: FactsOption = "all",
     top: Annotated[
-        int | None, typer.Option("--top", min=1, help="Answers to show; 10 by default for a RUN.")
+        int | None,
+        typer.Option("--top", "--limit", min=1, help="Answers to show; 10 by default for a RUN."),
+    ] = None,
+    order_by: Annotated[
+        str | None,
+        typer.Option(
+            "--order-by", help="Sort exact answers: '?year desc, ?x'; a count is 'count desc'."
+        ),
     ] = None,
     threshold: Annotated[
         float | None,
@@ -110,7 +117,14 @@ def ask(
     answerer = _open(place, mode, threshold, facts, graph, rules, device, max_bindings, proof)
     allowed = find_among(answerer, among)
     request = Request(
-        "", mode, top, threshold, allowed, predicted_only=predicted, stated_only=stated
+        "",
+        mode,
+        top,
+        threshold,
+        allowed,
+        predicted_only=predicted,
+        stated_only=stated,
+        order_by=order_by,
     )
     printer = AnswerPrinter(answerer, request, steps=steps, proof=proof, as_json=as_json)
     if file is None:

@@ -125,8 +125,10 @@ COLUMNS = {
     "query": "int64",
     "text": "string",
     "rank": "int64",
+    "variable": "string",
     "entity": "string",
     "label": "string",
+    "count": "int64",
     "probability": "float64",
     "score": "float64",
     "known": "bool",
@@ -189,12 +191,25 @@ def _answer_rows(number: int, row: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield one row per answer of a query; one without answers, or with an error, has one row."""
     head = {"query": number, "text": row["query"], **{key: row.get(key) for key in OF_QUERY}}
     head["warnings"] = "; ".join(row.get("warnings", ())) or None
-    answers = row.get("answers")
-    if not answers:
+    is_empty = True
+    for rank, cells in _list_answers(row):
+        is_empty = False
+        yield {**head, "rank": rank, **cells}
+    if is_empty:
         yield head
-        return
-    for rank, answer in enumerate(answers, start=1):
-        yield {**head, "rank": rank, **answer}
+
+
+def _list_answers(row: dict[str, Any]) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the cells of each answer with its rank; a row of several targets has several."""
+    for rank, answer in enumerate(row.get("answers", ()), start=1):
+        yield rank, answer
+    for rank, one in enumerate(row.get("rows", ()), start=1):
+        count = {"count": one.get("count")}
+        if not one["row"]:
+            yield rank, count
+        for variable, cell in zip(row["targets"], one["row"], strict=True):
+            name = cell.get("entity") or cell.get("relation")
+            yield rank, {"variable": variable, "entity": name, "label": cell["label"], **count}
 
 
 WRITERS: dict[str, Callable[[Path], AbstractContextManager[Write]]] = {

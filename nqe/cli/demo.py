@@ -13,6 +13,7 @@ from nqe.cli import printing
 from nqe.errors import NqeError
 
 if TYPE_CHECKING:
+    from nqe.answering import Answerer, Answers
     from nqe.graph import Dataset, Graph
 
 QUERIES, RUN_ENDING = ".queries", ".demo.run"
@@ -150,7 +151,7 @@ def _predict(dataset: Dataset, place: Path) -> None:
         printing.heading(question)
         printing.say(query)
         true = set(execute(query, dataset.graph).answers.tolist())
-        answers = answerer.answer(query)
+        answers = _answer(answerer, query)
         rows = [
             (
                 answer.name,
@@ -166,14 +167,24 @@ def _predict(dataset: Dataset, place: Path) -> None:
     printing.say_lines(str(explain(answerer, query, predicted.entity, top=3)))
 
 
+def _answer(answerer: Answerer, query: str) -> Answers:
+    """Answer a question that asks for entities."""
+    from nqe.answering import Answers
+
+    answers = answerer.answer(query)
+    assert isinstance(answers, Answers), "the questions have one target"
+    return answers
+
+
 def _ask(graph: Graph, question: str, query: str) -> None:
     """Show a question, its plan, its answers, and a proof of the first answer."""
     from nqe.answering import Answerer, Request
     from nqe.cli.print_answers import AnswerPrinter
     from nqe.query import execute
+    from nqe.query.binder import bind_tree
     from nqe.query.drawing import draw_text
 
-    result = execute(query, graph)
+    result = execute(bind_tree(query, graph), graph)
     printing.heading(question)
     printing.say(query)
     printing.say()

@@ -29,7 +29,7 @@ def note_calibration(place: str, answerer: Answerer) -> None:
             "nqe: note: probabilities are the strength of rules, which is not calibrated, so they "
             "rank answers but mean little; a RUN that `nqe calibrate` was run on has better ones"
         )
-    elif not answerer.neural.is_calibrated:
+    elif not answerer.neural.is_calibrated and answerer.neural.predictor.model.expresses_all:
         printing.note(
             f"nqe: note: {place} is not calibrated, so its probabilities rank answers but mean "
             f"little; run `nqe calibrate {place}`"
@@ -44,4 +44,4 @@ def find_among(answerer: Answerer, query: str | None) -> EntitySet | None:
     printing.note_warnings(found.warnings)
     if not len(found) and answerer.has_model:
         printing.note("nqe: note: the query of --among has no answers in the known facts")
-    return found.sets[-1]
+    return found.members

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,6 +13,7 @@ from nqe.errors import NqeError
 from nqe.settings import DEVICES
 
 FORMATS = ("table", "markdown", "latex", "json", "csv")
+_MINUTES_PER_UNIT = {"s": 1 / 60, "m": 1.0, "h": 60.0}
 
 
 def check_among(option: str, value: str, allowed: Sequence[str]) -> None:
@@ -31,6 +33,14 @@ def check_format(form: str, as_json: bool) -> str:
     """Return the format to print in; --json overrides --format."""
     check_among("format", form, FORMATS)
     return "json" if as_json else form
+
+
+def parse_minutes(text: str) -> float:
+    """Read a time such as 90m, 30s or 1.5h, in minutes."""
+    found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)([smh])", text.strip())
+    if found is None or not float(found[1]):
+        raise NqeError(f"--time-budget {text:.100}: not a time; write one such as 90m, 30s or 1.5h")
+    return float(found[1]) * _MINUTES_PER_UNIT[found[2]]
 
 
 def check_plot(plot: str | None) -> Path | None:

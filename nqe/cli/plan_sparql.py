@@ -34,22 +34,18 @@ def plan(
     """
     from nqe.answering.open_graph import open_dataset
     from nqe.files import new_file
-    from nqe.query import bind
-    from nqe.query.drawing import draw_mermaid, draw_text
-    from nqe.query.svg import draw_svg
+    from nqe.query.plan_views import view_plan
 
-    vocabulary = open_dataset(place).vocabulary
-    bound = bind(query, vocabulary)
+    view = view_plan(query, open_dataset(place).vocabulary)
     if svg is not None:
         with new_file(Path(svg)) as temporary:
-            temporary.write_text(draw_svg(bound, vocabulary), encoding="utf-8")
+            temporary.write_text(view.svg, encoding="utf-8")
         printing.note(f"{svg}: written")
     if mermaid:
-        printing.say_lines(draw_mermaid(bound, vocabulary).rstrip())
+        printing.say_lines(view.mermaid.rstrip())
     elif svg is None:
-        printing.say(f"shape {bound.shape_name}")
-        printing.say_lines(draw_text(bound, vocabulary))
-    printing.note_warnings(bound.warnings)
+        printing.say_lines(view.text)
+    printing.note_warnings(view.notes)
 
 
 def sparql(

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from nqe.answering.answers import Answer, Answers
 from nqe.answering.request import EXACT, TOP, Request
+from nqe.answering.row_answers import RowAnswers
 from nqe.answering.unseen_names import describe_unseen
 from nqe.cli import printing
 from nqe.cli.answer_totals import describe_totals
 from nqe.errors import NqeError
+from nqe.query.join_plan import COUNT
 from nqe.query.step_text import step_to_cells
 
 if TYPE_CHECKING:
@@ -58,10 +60,12 @@ class AnswerPrinter:
             raise outcome
         if self.as_json:
             printing.json_line(self.to_json(query, outcome))
+        elif isinstance(outcome, RowAnswers):
+            self._print_rows(outcome)
         else:
             self._print(outcome)
 
-    def to_json(self, query: str, answers: Answers) -> dict[str, Any]:
+    def to_json(self, query: str, answers: Answers | RowAnswers) -> dict[str, Any]:
         """Return the answers as one JSON object."""
         return {"query": query, **answers.to_json(proofs=self.proof)}
 
@@ -100,6 +104,24 @@ class AnswerPrinter:
         if count > limit:
             printing.note(f"… and {count - limit:,} more (--top)")
         printing.note(f"{count:,} answer(s)")
+
+    def _print_rows(self, answers: RowAnswers) -> None:
+        """Print rows in labels, with one column per target; a count alone is a single number."""
+        printing.note_warnings(answers.warnings)
+        limit = self.request.top or SHOWN
+        columns = [f"?{name}" for name in answers.targets]
+        count = [COUNT] if answers.counted is not None else []
+        rows = [answer.cells for answer in answers.answers[:limit]]
+        if rows:
+            printing.table((*columns, *count), rows)
+        if answers.count > limit:
+            printing.note(f"… and {answers.count - limit:,} more (--top)")
+        if columns:
+            printing.note(f"{answers.count:,} row(s)")
+        if self.proof:
+            for place in range(len(rows)):
+                printing.say()
+                printing.say_lines(str(answers.prove(place)))
 
     def _note_totals(self, answers: Answers) -> None:
         """Tell how many answers there are in all, of either kind, and what their numbers mean."""
@@ -156,7 +178,7 @@ def _print_steps(answers: Answers) -> None:
         members = step.members[:STEP_NAMES]
         shown = ", ".join(_describe_member(one, answers.is_exact) for one in members)
         more = ", …" if answers.is_exact and step.size > STEP_NAMES else ""
-        cells = step_to_cells(answers.plan, step.number, vocabulary)
+        cells = step_to_cells(answers.tree, step.number, vocabulary)
         rows.append((*cells, step.size, shown + more))
     printing.table(("step", "variable", "says", "of", size, "such as"), rows)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,8 +9,7 @@ import typer
 
 from nqe.answering.open_graph import open_dataset
 from nqe.cli import printing
-from nqe.cli.options import GraphArgument
-from nqe.errors import NqeError
+from nqe.cli.options import GraphArgument, parse_minutes
 
 if TYPE_CHECKING:
     from nqe.answering import TrainResult
@@ -25,7 +23,6 @@ NO_VALID_FACTS = (
     "early, and probabilities are not calibrated; hold some out with `nqe split {0} -o NEW "
     "--valid 5% --test 5%`, and train on that"
 )
-_MINUTES_PER_UNIT = {"s": 1 / 60, "m": 1.0, "h": 60.0}
 
 
 def add_to(app: typer.Typer) -> None:
@@ -61,6 +58,10 @@ def train(
         bool,
         typer.Option("--resume", help="Continue from the last save, on the run's own queries."),
     ] = False,
+    start_from: Annotated[
+        str | None,
+        typer.Option("--start-from", help="Begin with the weights of this RUN or checkpoint."),
+    ] = None,
 ) -> None:
     """Train a model on a query set, or on a graph alone (Python: nqe.train).
 
@@ -77,7 +78,7 @@ def train(
     if shapes is not None:
         given.append(f'train.shapes="{shapes}"')
     if time_budget is not None:
-        given.append(f"train.minutes={_parse_minutes(time_budget)}")
+        given.append(f"train.minutes={parse_minutes(time_budget)}")
     settings = _read_settings(output, config, given, resume)
     graph = open_dataset(dataset)
     with TrainingBar() as bar:
@@ -88,25 +89,32 @@ def train(
             settings,
             name=dataset,
             resume=resume,
-            on_step=_watch(bar.update, graph, dataset) if is_first_process() else None,
+            start=start_from,
+            on_step=watch_steps(bar.update, graph, dataset) if is_first_process() else None,
             on_validation=bar.note_validation,
         )
     if is_first_process():
         _print_result(result)
 
 
-def _watch(update: OnStep, graph: Dataset, name: str) -> OnStep:
-    """Return what shows each step.
-
-    At the first one it says what is lost without valid facts, and what the run will come to as
-    soon as that is known.
-    """
+def watch_steps(update: OnStep, graph: Dataset, name: str) -> OnStep:
+    """Return what shows each step; at the first one it says what is lost without valid facts."""
     notes = [] if len(graph.splits.get("valid", ())) else [NO_VALID_FACTS.format(name)]
-    forecasts: list[Forecast] = []
+    watch = watch_forecast(update)
 
     def on_step(status: TrainingStatus) -> None:
         while notes:
             printing.note(notes.pop())
+        watch(status)
+
+    return on_step
+
+
+def watch_forecast(update: OnStep) -> OnStep:
+    """Return what shows each step, and what the run will come to as soon as that is known."""
+    forecasts: list[Forecast] = []
+
+    def on_step(status: TrainingStatus) -> None:
         if status.forecast is not None and not forecasts:
             forecasts.append(status.forecast)
             _note_forecast(status.forecast)
@@ -140,13 +148,6 @@ def _read_settings(
     for text in assignments:
         settings = build_run_settings(parse_assignment(text), f"--set {text:.100}", settings)
     return settings
-
-
-def _parse_minutes(text: str) -> float:
-    found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)([smh])", text.strip())
-    if found is None or not float(found[1]):
-        raise NqeError(f"--time-budget {text:.100}: not a time; write one such as 90m, 30s or 1.5h")
-    return float(found[1]) * _MINUTES_PER_UNIT[found[2]]
 
 
 def _print_result(result: TrainResult) -> None:

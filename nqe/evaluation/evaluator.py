@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -35,6 +35,15 @@ class Runner(Protocol):
 
     def run(self, plans: StepTable) -> Scores:
         """The scores of all entities for each plan; the caller passes few plans at a time."""
+        ...
+
+
+@runtime_checkable
+class LimitedRunner(Protocol):
+    """A runner that cannot run every plan, and says so before the first one is run."""
+
+    def check_expressible(self, plans: StepTable, shapes: Sequence[str]) -> None:
+        """Refuse plans that it cannot run; `shapes` are their names."""
         ...
 
 
@@ -81,6 +90,8 @@ def evaluate(
         raise NqeError(f"unknown answers '{answers}'; choose one of {', '.join(ANSWERS)}")
     wanted = queries.hard if answers == "hard" else queries.easy
     _check_entities(queries, runner.entity_count)
+    if isinstance(runner, LimitedRunner):
+        runner.check_expressible(queries.plans, queries.shape)
     rows = _find_rankable(queries, wanted)
     correct = merge_answers(queries.easy, queries.hard, runner.entity_count)
     counts = count_all_above(

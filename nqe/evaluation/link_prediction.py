@@ -23,10 +23,19 @@ from nqe.evaluation.relation_ranking import (
 from nqe.evaluation.report import Report
 from nqe.graph.dataset import Dataset
 from nqe.progress import Progress
-from nqe.sampling.one_hop import make_link_queries
+from nqe.sampling.one_hop import add_loose_answers, make_link_queries
 from nqe.sampling.relation_queries import make_relation_link_queries
 
 NO_BOOTSTRAP = Bootstrap(samples=0)
+STRICT, LOOSE = "strict", "loose"
+FILTERS = (STRICT, LOOSE)
+"""Which entities are left out when an answer is ranked.
+
+- strict: those that complete the query to a fact of any split: the same statement, with the same
+  qualifiers.
+- loose: also those that complete its main triple, whatever qualifiers the fact has; for a value,
+  those that the main triple has with the same attribute, whatever else the fact has.
+"""
 
 
 def predict_links(
@@ -37,6 +46,7 @@ def predict_links(
     ties: str = "realistic",
     bootstrap: Bootstrap = NO_BOOTSTRAP,
     relations: bool | None = None,
+    filter: str = STRICT,
     block: int = BLOCK,
     progress: Progress | None = None,
     about: Mapping[str, Any] | None = None,
@@ -46,10 +56,14 @@ def predict_links(
     The report takes means over answers, and groups them into subjects and objects, and values of
     qualifiers. It has no intervals unless a bootstrap is given.
 
+    `filter` is one of `FILTERS`: strict, the field's, or loose, which leaves more entities out.
+
     `relations` also ranks the relation in every fact and the attribute of every qualifier among
     all relations, by default if the runner predicts relations. They are parts of their own, and
-    do not count in `all`.
+    do not count in `all`; their filter is strict.
     """
+    if filter not in FILTERS:
+        raise NqeError(f"unknown filter '{filter}'; choose one of {', '.join(FILTERS)}")
     facts = dataset.split(split).facts
     if not len(facts):
         raise NqeError(f"the {split} split has no facts to predict; choose another split")
@@ -58,10 +72,13 @@ def predict_links(
     of_relations: dict[str, Metrics] = {}
     if can_rank_relations(runner) if relations is None else relations:
         # Before the entities, so that a runner that cannot is refused at once.
-        queries = make_relation_link_queries(facts, dataset.graph)
-        divided = _divide(rank_relations(runner, queries, **work))
+        asked = make_relation_link_queries(facts, dataset.graph)
+        divided = _divide(rank_relations(runner, asked, **work))
         of_relations = {part: Report.of(some, by=(), **options).all for part, some in divided}
-    ranking = evaluate(runner, make_link_queries(facts, dataset.graph), **work)
+    queries = make_link_queries(facts, dataset.graph)
+    if filter == LOOSE:
+        queries = add_loose_answers(queries, dataset.graph)
+    ranking = evaluate(runner, queries, **work)
     report = Report.of(ranking, split=split, by=OF_LINKS, about=about, **options)
     parts = report.group("part") | of_relations
     return replace(report, groups={**report.groups, "part": parts})

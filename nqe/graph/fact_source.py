@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Protocol
 
 from nqe.graph.arrays import Booleans, Integers
+from nqe.graph.atom_pattern import AtomPattern
 from nqe.graph.bind_sets import BoundSets
 from nqe.graph.entity_set import EntitySet
 from nqe.graph.fact import Fact
 from nqe.graph.fact_columns import Facts
+from nqe.graph.join_atom import AtomFacts
 from nqe.graph.pattern import Matches, Pattern, Patterns
 from nqe.graph.vocabulary import Vocabulary
 
@@ -50,6 +52,9 @@ class FactSource(Protocol):
 
     def bind_many(self, patterns: Patterns, max_bindings: int | None = None) -> BoundSets:
         """The members of the patterns' sets that stand together in facts, with the answers."""
+
+    def prepare(self, atom: AtomPattern, max_bindings: int | None = None) -> AtomFacts:
+        """The facts that may match an atom, to join them with bindings of its variables."""
 
     def has_stood(self, patterns: Patterns, pattern: Integers, entity: Integers) -> Booleans:
         """Whether any fact of a pattern's relation has an entity in the slot it asks for.

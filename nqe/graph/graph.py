@@ -10,12 +10,14 @@ import numpy as np
 
 from nqe.errors import NqeError
 from nqe.graph.arrays import Booleans, Integers
+from nqe.graph.atom_pattern import AtomPattern
 from nqe.graph.bind_sets import BoundSets, bind_sets
 from nqe.graph.builder import DatasetBuilder
 from nqe.graph.entity_set import EntitySet, sorted_contains
 from nqe.graph.fact import Fact
 from nqe.graph.fact_columns import Facts
 from nqe.graph.index import Index
+from nqe.graph.join_atom import AtomFacts
 from nqe.graph.match_many import match_patterns
 from nqe.graph.match_one import find_answers, find_rows
 from nqe.graph.pattern import Matches, Pattern, Patterns
@@ -127,6 +129,10 @@ class Graph:
         found = self.match_many(patterns, max_bindings)
         return bind_sets(self.facts, self.entity_count, patterns, found, max_bindings)
 
+    def prepare(self, atom: AtomPattern, max_bindings: int | None = None) -> AtomFacts:
+        """The facts that may match an atom, to join them with bindings of its variables."""
+        return AtomFacts(self.index, atom, max_bindings)
+
     def has_stood(self, patterns: Patterns, pattern: Integers, entity: Integers) -> Booleans:
         """Whether any fact of a pattern's relation has an entity in the slot it asks for.
 
@@ -140,7 +146,7 @@ class Graph:
 
     def has_slot(self, pattern: Pattern) -> bool:
         """Whether any fact of a pattern's relation has the slot that the pattern asks for."""
-        column = self.index.find_column(pattern, pattern.asked)
+        column = self.index.find_column(pattern.relation, pattern.asked, pattern.attributes)
         if column is None:
             return False
         first, last = self.index.find_range(column, None)
@@ -151,7 +157,7 @@ class Graph:
 
         Those that most facts of its relation have there come first, equal ones by id.
         """
-        column = self.index.find_column(pattern, pattern.asked)
+        column = self.index.find_column(pattern.relation, pattern.asked, pattern.attributes)
         if column is None:
             return []
         entities, counts = self.index.count_entities(column)

@@ -8,9 +8,11 @@ from functools import cached_property
 import numpy as np
 
 from nqe.graph.arrays import Booleans, Integers
+from nqe.graph.atom_pattern import AtomPattern
 from nqe.graph.bind_sets import bind_sets
 from nqe.graph.entity_set import EntitySet
 from nqe.graph.graph import Graph
+from nqe.graph.join_atom import AtomFacts
 from nqe.graph.pattern import OBJECT, SUBJECT, Matches, Pattern, Patterns
 
 _NOTHING = np.zeros(0, dtype=np.int64)
@@ -51,6 +53,10 @@ class GraphWithout(Graph):
         bound = bind_sets(self.facts, self.entity_count, patterns, some, max_bindings)
         answers = np.unique(bound.pattern * self.entity_count + bound.answer)
         return Matches(found.pattern_count, *rows, *np.divmod(answers, self.entity_count))
+
+    def prepare(self, atom: AtomPattern, max_bindings: int | None = None) -> AtomFacts:
+        """The facts that may match an atom, to join them with bindings of its variables."""
+        return AtomFacts(self.index, atom, max_bindings, self.left_out)
 
     def has_stood(self, patterns: Patterns, pattern: Integers, entity: Integers) -> Booleans:
         """Whether any fact of a pattern's relation has an entity in the slot it asks for."""

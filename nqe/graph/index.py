@@ -9,13 +9,14 @@ nqe/graph/match_many.py many patterns together.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
 from typing import Any, cast
 
 import numpy as np
 
 from nqe.graph.arrays import Integers
 from nqe.graph.fact_columns import Facts
-from nqe.graph.pattern import FIRST_QUALIFIER, Pattern, Patterns
+from nqe.graph.pattern import FIRST_QUALIFIER, Patterns
 
 
 class Index:
@@ -56,21 +57,30 @@ class Index:
         rows = np.concatenate([rows, rows, facts.qualifier_fact])[order]
         return cls(facts, entity_count, relation_count, pairs, keys[order], rows)
 
-    def find_column(self, pattern: Pattern, slot: int) -> int | None:
+    def find_column(self, relation: int, slot: int, attributes: Sequence[int]) -> int | None:
         """The column of a pattern's slot; None if no fact of the relation has its attribute."""
         if slot < FIRST_QUALIFIER:
-            return 2 * pattern.relation + slot
-        attribute = pattern.attributes[slot - FIRST_QUALIFIER]
-        return self._pair_columns.get(pattern.relation * self.relation_count + attribute)
+            return 2 * relation + slot
+        attribute = attributes[slot - FIRST_QUALIFIER]
+        return self._pair_columns.get(relation * self.relation_count + attribute)
+
+    def find_columns(self, relation: Integers, slot: int, attributes: Sequence[int]) -> Integers:
+        """The same for the slot in facts of many relations; -1 where there is none."""
+        if slot < FIRST_QUALIFIER:
+            return 2 * relation + slot
+        return self._find_pairs(relation * self.relation_count + attributes[slot - FIRST_QUALIFIER])
 
     def find_asked_columns(self, patterns: Patterns) -> Integers:
         """The column of the slot that each pattern asks for; -1 if no fact has it."""
         attribute = patterns.attribute[patterns.first_slot[:-1] + patterns.asked]
-        pairs = patterns.relation * self.relation_count + attribute
+        qualifiers = self._find_pairs(patterns.relation * self.relation_count + attribute)
+        return np.where(attribute < 0, 2 * patterns.relation + patterns.asked, qualifiers)
+
+    def _find_pairs(self, pairs: Integers) -> Integers:
+        """The columns of pairs of a relation and an attribute; -1 if no fact has a pair."""
         places = np.minimum(self.pairs.searchsorted(pairs), max(len(self.pairs) - 1, 0))
         known = np.append(self.pairs, -1)[places] == pairs
-        qualifiers = np.where(known, 2 * self.relation_count + places, -1)
-        return np.where(attribute < 0, 2 * patterns.relation + patterns.asked, qualifiers)
+        return np.where(known, 2 * self.relation_count + places, -1)
 
     def find_range(self, column: int, entity: int | None) -> tuple[int, int]:
         """Where the entries of an entity in a column start and end; None means all entities."""

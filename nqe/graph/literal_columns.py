@@ -81,6 +81,26 @@ def name_units(
             labels[number] = literal.show_in(descriptions[literal.unit].label or literal.unit)
 
 
+def find_units(
+    ids: Sequence[str], labels: Sequence[str | None], literals: LiteralColumns | None
+) -> dict[str, str]:
+    """The units of all numbers, by themselves and by the names that the labels give them."""
+    found: dict[str, str] = {}
+    names: dict[str, str] = {}
+    seen: set[str] = set()
+    for number in [] if literals is None else literals.find(Number.kind).tolist():
+        written = ids[number].partition(" ")[2]
+        if not written or written in seen:
+            continue
+        seen.add(written)
+        literal = _parse(ids[number])
+        if isinstance(literal, Number) and literal.unit:
+            found[literal.unit] = literal.unit
+            shown = (labels[number] or "").removeprefix(f"{literal.show_in(None)} ")
+            names.setdefault(shown, literal.unit)
+    return names | found
+
+
 def list_units(ids: Sequence[str], literals: LiteralColumns | None) -> set[str]:
     """The units of all numbers."""
     numbers = [] if literals is None else literals.find(Number.kind).tolist()

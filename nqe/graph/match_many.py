@@ -13,7 +13,7 @@ from nqe.graph.entity_set import distinct
 from nqe.graph.index import Index
 from nqe.graph.match_qualifiers import QualifierMatcher
 from nqe.graph.pattern import FIRST_QUALIFIER, OBJECT, SUBJECT, Kind, Matches, Patterns
-from nqe.graph.ragged import ranges
+from nqe.graph.ragged import ranges, split_ranges
 from nqe.graph.restrictions import Restrictions
 
 # At most this many candidate facts exist at once, which bounds the memory for any batch.
@@ -182,7 +182,8 @@ class _Matcher:
         used = self.chosen[owner] == self.range_slot
         used &= (owner >= first) & (owner < last)
         used = np.flatnonzero(used)
-        for part, start, length in split_ranges(self.range_start[used], self.range_length[used]):
+        starts, lengths = self.range_start[used], self.range_length[used]
+        for part, start, length in split_ranges(starts, lengths, BLOCK):
             yield owner[used][part], start, length
 
     def _main_fits(self, pattern: Integers, row: Integers) -> Booleans:
@@ -193,22 +194,6 @@ class _Matcher:
         fits &= self.restrictions.allow(slot + SUBJECT, self.facts.subject[row])
         fits &= self.restrictions.allow(slot + OBJECT, self.facts.object[row])
         return fits
-
-
-def split_ranges(starts: Integers, lengths: Integers) -> Iterator[tuple[slice, Integers, Integers]]:
-    """Ranges in blocks of at most BLOCK numbers: which ranges, their starts and their lengths."""
-    ends = np.cumsum(lengths)
-    total = int(ends[-1]) if len(ends) else 0
-    if total <= BLOCK:
-        yield slice(None), starts, lengths
-        return
-    before = ends - lengths
-    for low in range(0, total, BLOCK):
-        high = low + BLOCK
-        part = slice(int(ends.searchsorted(low, side="right")), int(ends.searchsorted(high)) + 1)
-        first = np.maximum(low - before[part], 0)
-        last = np.minimum(high - before[part], lengths[part])
-        yield part, starts[part] + first, last - first
 
 
 def _check_kinds(kind: Integers) -> None:

@@ -114,7 +114,7 @@ def _find_candidates(index: Index, pattern: Pattern) -> Candidates:
     """The facts that fit the most selective slot."""
     start, end, chosen = 0, len(index.keys) + 1, NO_SLOT
     for slot, restriction in enumerate(pattern.slots):
-        column = index.find_column(pattern, slot)
+        column = index.find_column(pattern.relation, slot, pattern.attributes)
         if column is None:
             return Candidates(NOTHING, slot)
         entity = None if isinstance(restriction, EntitySet) else restriction
@@ -201,6 +201,6 @@ def _main_column(index: Index, slot: int) -> Integers:
 
 
 def _existing_column(index: Index, pattern: Pattern, slot: int) -> int:
-    column = index.find_column(pattern, slot)
+    column = index.find_column(pattern.relation, slot, pattern.attributes)
     assert column is not None, "a pattern with a missing column has no candidates"
     return column

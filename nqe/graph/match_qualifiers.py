@@ -17,7 +17,7 @@ from nqe.errors import TooManyBindings
 from nqe.graph.arrays import Booleans, Integers
 from nqe.graph.assignment import assign, find_columns, list_columns, pack_rows
 from nqe.graph.fact_columns import Facts
-from nqe.graph.pattern import FIRST_QUALIFIER, Patterns
+from nqe.graph.pattern import FIRST_QUALIFIER, Kind, Patterns
 from nqe.graph.ragged import offsets, ranges
 
 # At most this many ways to map qualifiers are held at once.
@@ -51,9 +51,10 @@ class QualifierMatcher:
 
     @cached_property
     def _group_slots(self) -> Integers:
-        """The qualifier slots, ordered by group."""
+        """The qualifier slots, ordered by group; known ones come first, as they fit few."""
         slots = np.flatnonzero(self.position >= FIRST_QUALIFIER)
-        order = np.lexsort((self.patterns.attribute[slots], self.slot_pattern[slots]))
+        is_wide = self.patterns.kind[slots] != Kind.KNOWN
+        order = np.lexsort((is_wide, self.patterns.attribute[slots], self.slot_pattern[slots]))
         return slots[order]
 
     @cached_property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -76,3 +76,21 @@ def ranges(starts: Integers, lengths: Integers) -> Integers:
     numbers: Integers = (starts - ends + lengths).repeat(lengths)
     numbers += np.arange(len(numbers))
     return numbers
+
+
+def split_ranges(
+    starts: Integers, lengths: Integers, most: int
+) -> Iterator[tuple[slice, Integers, Integers]]:
+    """Ranges in blocks of at most `most` numbers: which ranges, their starts and their lengths."""
+    ends = np.cumsum(lengths)
+    total = int(ends[-1]) if len(ends) else 0
+    if total <= most:
+        yield slice(None), starts, lengths
+        return
+    before = ends - lengths
+    for low in range(0, total, most):
+        high = low + most
+        part = slice(int(ends.searchsorted(low, side="right")), int(ends.searchsorted(high)) + 1)
+        first = np.maximum(low - before[part], 0)
+        last = np.minimum(high - before[part], lengths[part])
+        yield part, starts[part] + first, last - first

@@ -21,6 +21,7 @@ from nqe.graph.literal_columns import (
     NO_LITERAL,
     LiteralColumns,
     find_literals,
+    find_units,
     is_shown_form,
     name_units,
 )
@@ -172,6 +173,11 @@ class Names:
             places[sorted(range(len(self)), key=self.ids.__getitem__)] = np.arange(len(self))
         return places
 
+    @cached_property
+    def is_in_order(self) -> bool:
+        """Whether the numbers are in the order of the ids."""
+        return bool((self.id_order == np.arange(len(self))).all())
+
     def name(self, number: int) -> str:
         """The label of an entity or relation, or its id if it has none."""
         return self.labels[number] or self.ids[number]
@@ -246,6 +252,11 @@ class Names:
         count = min(count, len(texts))  # islice takes no number of 2^63 or more
         found = find_nearest_words(text.replace("_", " "), texts, 4 * count)
         return list(islice(dict.fromkeys(numbers[i] for i in found), count))
+
+    @cached_property
+    def units(self) -> Mapping[str, str]:
+        """The units of all numbers, by their ids and by their labels."""
+        return find_units(self.ids, self.labels, self.literals)
 
     @cached_property
     def _numbers(self) -> dict[str, int]:

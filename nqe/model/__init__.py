@@ -1,4 +1,4 @@
-"""Models: the interface, the NQE model with its encoders, logics and scores, and checkpoints."""
+"""Models: the interface, NQE with its encoders, logics and scores, StarQE, and checkpoints."""
 
 from nqe.model.checkpoint import from_pretrained, load, save_pretrained
 from nqe.model.embedding_runner import EmbeddingRunner
@@ -8,6 +8,7 @@ from nqe.model.model import Comparison, EntityBlock, Model
 from nqe.model.model_kinds import MODELS, new_model
 from nqe.model.nqe_model import NQEModel
 from nqe.model.scorer import SCORERS, Scorer
+from nqe.model.starqe_model import StarQEModel
 
 __all__ = [
     "ENCODERS",
@@ -22,6 +23,7 @@ __all__ = [
     "Model",
     "NQEModel",
     "Scorer",
+    "StarQEModel",
     "from_pretrained",
     "load",
     "new_model",

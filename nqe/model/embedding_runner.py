@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -32,6 +33,10 @@ class EmbeddingRunner:
     def relation_count(self) -> int:
         """The number of relations that it scores."""
         return self.model.relation_count
+
+    def check_expressible(self, plans: StepTable, shapes: Sequence[str]) -> None:
+        """Refuse plans that the model cannot express; `shapes` are their names."""
+        self.model.check_expressible(plans, shapes)
 
     def run_relations(self, facts: Facts) -> KnownScores:
         """Score all relations for the one that each fact misses, which is -1 in it."""

@@ -26,7 +26,7 @@ class FuzzyTable(nn.Module):
 
     def __init__(self, count: int, width: int, steepness: float) -> None:
         super().__init__()
-        self.weights = nn.Parameter(_new_weights(count, width))
+        self.weights = nn.Parameter(new_weights(count, width, _SPREAD))
         self.steepness = steepness
 
     def forward(self, rows: Tensor | slice | None = None, centre: float = 0.0) -> Tensor:
@@ -57,12 +57,15 @@ class FuzzyTable(nn.Module):
         return len(self.weights)
 
 
-def _new_weights(count: int, width: int) -> Tensor:
-    """Random weights; on the device "meta", where tensors have no values, only their shape."""
+def new_weights(count: int, width: int, spread: float) -> Tensor:
+    """Random weights with this standard deviation.
+
+    On the device "meta", where tensors have no values, they only have a shape.
+    """
     weights = torch.empty(count, width)
     if weights.is_meta:
         return weights  # normal_ would load torch's compiler, which takes a second
-    return weights.normal_().mul_(_SPREAD)
+    return weights.normal_().mul_(spread)
 
 
 class _Fuzzy(torch.autograd.Function):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from nqe.errors import NqeError
-from nqe.graph.arrays import Integers
+from nqe.graph.arrays import Booleans, Integers
 from nqe.graph.fact_columns import Facts
 from nqe.graph.pattern import Kind
 from nqe.graph.vocabulary import Vocabulary
@@ -161,8 +162,40 @@ class Model(nn.Module, ABC):
                 "put -1 in place of one relation or attribute"
             )
 
+    @property
+    def expresses_all(self) -> bool:
+        """Whether it can encode any plan; if not, `find_inexpressible` finds those it cannot.
+
+        Only such a model can be trained on a graph alone, and answer in the mode hybrid.
+        """
+        return True
+
+    def find_inexpressible(self, plans: StepTable) -> Mapping[str, Booleans]:  # noqa: ARG002
+        """What plans have that this kind of model cannot express, and the plans that have it.
+
+        The names are words that follow "cannot express", such as "a `not`".
+        """
+        return {}
+
+    def check_expressible(self, plans: StepTable, shapes: Sequence[str] = ()) -> None:
+        """Refuse plans that this kind of model cannot express; `shapes` are those of the plans."""
+        found = self.find_inexpressible(plans)
+        if not found:
+            return
+        names = np.array(shapes, dtype=object)
+        what = [
+            f"{name} ({', '.join(dict.fromkeys(names[plans]))})" if shapes else name
+            for name, plans in found.items()
+        ]
+        advice = "choose other shapes or queries" if shapes else "ask without it"
+        raise NqeError(
+            f"a model of the kind '{self.settings.kind}' cannot express {', or '.join(what)}; "
+            f"{advice}, or train a model of the kind 'nqe'"
+        )
+
     def check(self, plans: StepTable) -> None:
-        """Refuse plans that name entities or relations which this model does not have."""
+        """Refuse plans that this kind of model cannot express, or with names that it lacks."""
+        self.check_expressible(plans)
         anchors = plans.filler[plans.kind == Kind.KNOWN]
         _check_numbers("entity", anchors, self.entity_count)
         _check_numbers("relation", plans.relation, self.relation_count, -1)

@@ -8,10 +8,12 @@ from nqe.errors import choose
 from nqe.graph.vocabulary import Vocabulary
 from nqe.model.model import Model
 from nqe.model.nqe_model import NQEModel
+from nqe.model.starqe_model import StarQEModel
 from nqe.settings import ModelSettings
 
 MODELS: dict[str, Callable[[ModelSettings, int, int, Vocabulary | None], Model]] = {
     "nqe": NQEModel,
+    "starqe": StarQEModel,
 }
 """Kinds of models by the value of `model.kind`; the arguments are those of `new_model`."""
 

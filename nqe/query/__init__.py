@@ -1,8 +1,9 @@
 """Queries: formulas with text and JSON, query graphs, plans, exact answers, proofs, SPARQL."""
 
 from nqe.query.binder import bind
+from nqe.query.builders import atom, comparison, variables
 from nqe.query.exact import execute, execute_many
-from nqe.query.formula import And, Atom, Not, Or, Variable, atom, variables
+from nqe.query.formula import And, Atom, Comparison, Not, Or, Variable
 from nqe.query.plan import Plan
 from nqe.query.query import Query, parse
 from nqe.query.query_graph import QueryGraph
@@ -13,6 +14,7 @@ __all__ = [
     "SHAPES",
     "And",
     "Atom",
+    "Comparison",
     "Not",
     "Or",
     "Plan",
@@ -22,6 +24,7 @@ __all__ = [
     "Variable",
     "atom",
     "bind",
+    "comparison",
     "execute",
     "execute_many",
     "parse",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, assert_never
 
 from nqe.errors import NameLookupError, NqeError, QueryError
@@ -19,15 +18,20 @@ from nqe.query.algebra import (
     Projection,
     is_complement,
 )
-from nqe.query.compiler import compile_tree
-from nqe.query.formula import Atom, Term, Variable
+from nqe.query.compared_values import read_value, write_value
+from nqe.query.compiler import NoTree, compile_tree
+from nqe.query.join_binder import bind_joins
+from nqe.query.join_plan import JoinPlan
 from nqe.query.limits import show_value
 from nqe.query.plan import Op, Plan, PlanBuilder
 from nqe.query.query import Query, parse
 from nqe.query.query_graph import QueryGraph
 from nqe.query.readings import describe_readings
+from nqe.query.renaming import Renaming
 
-Question = Query | Plan | str | Mapping[str, Any]
+BoundPlan = Plan | JoinPlan
+"""A query with its names resolved to numbers: a `Plan` if it is a tree, otherwise a `JoinPlan`."""
+Question = Query | BoundPlan | str | Mapping[str, Any]
 """A query in any form: a `Query`, a plan, text, JSON text or JSON data."""
 
 _COMPLEMENT = (
@@ -36,12 +40,33 @@ _COMPLEMENT = (
 )
 
 
-def bind(query: Question, vocabulary: Vocabulary | FactSource | Dataset) -> Plan:
+def bind(query: Question, vocabulary: Vocabulary | FactSource | Dataset) -> BoundPlan:
     """The plan of a query over a vocabulary; a plan is returned as it is, if it fits."""
     names = vocabulary if isinstance(vocabulary, Vocabulary) else vocabulary.vocabulary
-    if isinstance(query, Plan):
+    if isinstance(query, BoundPlan):
         return _check_fits(query, names)
     graph = read_query(query).graph
+    try:
+        return _bind_tree(graph, names)
+    except NoTree as error:
+        return _bind_joins(graph, names, error.reason)
+
+
+def bind_tree(query: Question, vocabulary: Vocabulary | FactSource | Dataset) -> Plan:
+    """The plan of a query that is a tree; for any other, an error says why it is none."""
+    plan = bind(query, vocabulary)
+    if isinstance(plan, JoinPlan):
+        raise plan.refuse("which only exact answers can do so far", "use --mode exact")
+    return plan
+
+
+def _bind_joins(graph: QueryGraph, names: Vocabulary, reason: str) -> JoinPlan:
+    """The join plan of a query graph; `reason` says why it is no tree."""
+    resolved = resolve_graph(graph, names)
+    return bind_joins(resolved, names, reason, describe_readings(graph, names))
+
+
+def _bind_tree(graph: QueryGraph, names: Vocabulary) -> Plan:
     tree = compile_tree(graph)
     builder = PlanBuilder()
     _bind(tree, builder, names)
@@ -64,10 +89,18 @@ def read_query(query: Query | str | Mapping[str, Any]) -> Query:
 
 def resolve_graph(graph: QueryGraph, vocabulary: Vocabulary) -> QueryGraph:
     """The query graph with every name replaced by the id that it stands for."""
-    return graph.map_atoms(lambda atom: _resolve_atom(atom, vocabulary))
+    entities, relations = vocabulary.entities, vocabulary.relations
+    renaming = Renaming(
+        entity=lambda name: entities.ids[_resolve(entities, name)],
+        relation=lambda name: relations.ids[_resolve(relations, name)],
+        value=lambda text, operator: write_value(
+            read_value(text, operator, entities), text, entities
+        ),
+    )
+    return renaming.apply(graph)
 
 
-def _check_fits(plan: Plan, vocabulary: Vocabulary) -> Plan:
+def _check_fits(plan: BoundPlan, vocabulary: Vocabulary) -> BoundPlan:
     entity, relation = plan.largest
     if entity >= len(vocabulary.entities) or relation >= len(vocabulary.relations):
         raise NqeError("the plan is bound to another graph's vocabulary; bind the query again")
@@ -110,24 +143,6 @@ def _bind_projection(operator: Projection, builder: PlanBuilder, vocabulary: Voc
         operator.asked,
         operator.closed,
         tuple(inputs),
-    )
-
-
-def _resolve_atom(atom: Atom, vocabulary: Vocabulary) -> Atom:
-    def resolve_relation(name: str) -> str:
-        return vocabulary.relations.ids[_resolve(vocabulary.relations, name)]
-
-    def resolve_term(term: Term) -> Term:
-        if isinstance(term, Variable):
-            return term
-        return vocabulary.entities.ids[_resolve(vocabulary.entities, term)]
-
-    return replace(
-        atom,
-        relation=resolve_relation(atom.relation),
-        subject=resolve_term(atom.subject),
-        object=resolve_term(atom.object),
-        qualifiers=tuple((resolve_relation(a), resolve_term(v)) for a, v in atom.qualifiers),
     )
 
 

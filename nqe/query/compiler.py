@@ -15,17 +15,27 @@ from nqe.query.algebra import (
     Projection,
     measure_depth,
 )
-from nqe.query.formula import Atom, Variable
+from nqe.query.formula import Atom, Comparison, Variable
 from nqe.query.limits import NESTING, show_text
 from nqe.query.query_graph import Branches, Negated, QueryGraph, Scope, to_formula
 from nqe.query.text import render_atom, render_formula
 
 
+class NoTree(QueryError):
+    """A query graph is no tree; `reason` says why."""
+
+    def __init__(self, reason: str, advice: str) -> None:
+        self.reason = reason
+        super().__init__(f"{reason}; {advice}")
+
+
 def compile_tree(graph: QueryGraph) -> Operator:
-    """The operators that compute the target; an error names the variable or atom at fault."""
+    """The operators that compute the target; a `NoTree` names the variable or atom at fault."""
+    if graph.counted is not None:
+        raise NoTree(f"the query counts {graph.counted}", f"ask for {graph.counted} itself")
     if len(graph.targets) > 1:
         names = ", ".join(map(str, graph.targets))
-        raise QueryError(f"the query has several targets ({names}); ask for one of them at a time")
+        raise NoTree(f"the query has several targets ({names})", "ask for one of them at a time")
     tree = _compile_scope(graph.scope, graph.targets[0], 1)
     NESTING.check(measure_depth(tree))
     return tree
@@ -37,6 +47,9 @@ def _compile_scope(scope: Scope, asked: Variable, depth: int) -> Operator:
         match condition:
             case Atom():
                 _check_atom(condition)
+            case Comparison():
+                shown = show_text(render_formula(condition))
+                raise NoTree(f"{shown} is a comparison", "drop it")
             case Negated() | Branches():
                 _check_shared_variable(condition, asked)
             case _:
@@ -79,7 +92,7 @@ class _ScopeCompiler:
             condition = self.scope.conditions[number]
             if isinstance(condition, Atom):
                 atoms.append(self._compile_atom(condition, variable, depth))
-            else:
+            elif not isinstance(condition, Comparison):
                 nested.append(_compile_nested(condition, variable, depth))
         return _conjoin(variable, (*atoms, *nested))
 
@@ -87,7 +100,7 @@ class _ScopeCompiler:
         others = [name for name in atom.variables if name != asked]
         for other in others:
             if other in self.reached:
-                raise QueryError(_describe_cycle(other, atom))
+                raise _describe_cycle(other, atom)
         self.reached.update(others)
         slots: list[str | Operator | None] = []
         for term in atom.terms:
@@ -99,8 +112,15 @@ class _ScopeCompiler:
                 slots.append(self.compile_variable(term, depth + 1))
         place = atom.terms.index(asked)
         return Projection(
-            asked.name, atom.relation, atom.attributes, tuple(slots), place, atom.closed
+            asked.name, _name_relation(atom), atom.attributes, tuple(slots), place, atom.closed
         )
+
+
+def _name_relation(atom: Atom) -> str:
+    if isinstance(atom.relation, Variable):
+        shown = show_text(render_atom(atom))
+        raise NoTree(f"{atom.relation} stands for the relation in {shown}", "name a relation")
+    return atom.relation
 
 
 def _conjoin(variable: Variable, parts: tuple[Operator, ...]) -> Operator:
@@ -126,20 +146,21 @@ def _compile_nested(condition: Negated | Branches, variable: Variable, depth: in
 
 
 def _check_atom(atom: Atom) -> None:
+    _name_relation(atom)
     names = [term for term in atom.terms if isinstance(term, Variable)]
     if len(names) > len(atom.variables):
         twice = next(name for place, name in enumerate(names) if name in names[:place])
         shown = show_text(render_atom(atom))
-        raise QueryError(f"{twice} stands twice in {shown}; use two variables")
+        raise NoTree(f"{twice} stands twice in {shown}", "use two variables")
 
 
 def _check_shared_variable(condition: Negated | Branches, asked: Variable) -> None:
     """Refuse a `not` or an `or` that shares several variables with what surrounds it."""
     if len(condition.variables) > 1:
-        raise QueryError(_describe_second_variable(condition, asked))
+        raise _describe_second_variable(condition, asked)
 
 
-def _describe_second_variable(condition: Negated | Branches, asked: Variable) -> str:
+def _describe_second_variable(condition: Negated | Branches, asked: Variable) -> NoTree:
     word, within, example = (
         ("not", "the `not`", "not (p(?x, ?y) and q(?y, a))")
         if isinstance(condition, Negated)
@@ -148,15 +169,14 @@ def _describe_second_variable(condition: Negated | Branches, asked: Variable) ->
     first = asked if asked in condition.variables else condition.variables[0]
     second = next(name for name in condition.variables if name != first)
     shown = show_text(render_formula(to_formula(condition)))
-    return (
-        f"the `{word}` in {shown} shares {second} with the rest "
-        f"beside {first}, but may share only one; move what restricts {second} into {within}, "
-        f"as in {example}"
+    return NoTree(
+        f"the `{word}` in {shown} shares {second} with the rest beside {first}",
+        f"move what restricts {second} into {within}, as in {example}",
     )
 
 
-def _describe_cycle(variable: Variable, atom: Atom) -> str:
-    return (
-        f"{variable} closes a cycle at {show_text(render_atom(atom))}; "
-        "the variables of a query must form a tree, so drop an atom or rename one of them"
+def _describe_cycle(variable: Variable, atom: Atom) -> NoTree:
+    return NoTree(
+        f"{variable} closes a cycle at {show_text(render_atom(atom))}",
+        "drop an atom or rename one of the variables, so that they form a tree",
     )

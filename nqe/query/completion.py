@@ -15,13 +15,17 @@ from nqe.graph.graph import Graph
 from nqe.graph.pattern import OBJECT, SUBJECT
 from nqe.graph.vocabulary import Names, Vocabulary
 from nqe.query.labelled import choose_name
-from nqe.query.text import KEYWORDS, render_term
+from nqe.query.text import COUNT, KEYWORDS, render_term
 from nqe.shown_text import make_visible
 
 LIMIT = 20
 WIDER = 5
 """This many times as many names are looked at when some of them come first."""
-_TOKEN = re.compile(r'"(?:\\.|[^"\\])*"?|[(),;:]|[^\s()\[\],;:"&|!?]+|\S')
+# A variable with the operator after it is one token.
+_TOKEN = re.compile(
+    r'"(?:\\.|[^"\\])*"?|[(),;:]|\?\w+(?:\s*(?:[!<>]=|[<>=]))?|[^\s()\[\],;:"&|!?]+|\S'
+)
+_COMPARED = re.compile(r"(\?\w+)\s*[!<>=]{1,2}")
 _NAME = re.compile(r'"(?:\\.|[^"\\])*"|[^\s()\[\],;:"&|!?]+')
 # An atom whose main slots are not complete, at the end of a text.
 _ATOM = re.compile(r'(?P<name>"(?:\\.|[^"\\])*"|[^\s()\[\],;:"&|!?]+)\((?P<terms>[^();]*)$')
@@ -54,7 +58,8 @@ def complete(before: str, graph: Vocabulary | Graph, limit: int = LIMIT) -> Iter
     text, length = typed.group().strip('"').replace("_", " "), len(typed.group())
     names = expected_names(before[: typed.start()], vocabulary)
     if names is vocabulary.relations:
-        for word in sorted(KEYWORDS):
+        is_head = ":" not in before
+        for word in (COUNT,) if is_head else sorted(KEYWORDS):
             if word.startswith(text):
                 yield Suggestion(word, length, word, "")
     hits = names.search(text, limit if isinstance(graph, Vocabulary) else WIDER * limit)
@@ -76,18 +81,25 @@ def _find_typed(before: str) -> re.Match[str] | None:
 
 
 def expected_names(before: str, vocabulary: Vocabulary) -> Names:
-    """Entities inside the brackets of an atom; attributes after its `;`; otherwise relations."""
+    """Entities inside the brackets of an atom; attributes after its `;`; otherwise relations.
+
+    After an operator stands what the variable before it stands for.
+    """
     brackets: list[str] = []
     last = ""
     for token in _TOKEN.findall(before):
         if token == "(":
-            is_atom = bool(_NAME.fullmatch(last)) and last not in KEYWORDS
+            is_name = last.startswith("?") or bool(_NAME.fullmatch(last))
+            is_atom = is_name and last not in KEYWORDS
             brackets.append("entity" if is_atom else "relation")
         elif token == ")" and brackets:
             brackets.pop()
         elif brackets and (token in (";", ":") or (token == "," and brackets[-1] != "relation")):
             brackets[-1] = _after(token, brackets[-1])
         last = token
+    if compared := _COMPARED.fullmatch(last):
+        is_relation = f"{compared[1]}(" in before
+        return vocabulary.relations if is_relation else vocabulary.entities
     expected = brackets[-1] if brackets else "relation"
     return vocabulary.entities if expected in ("entity", "value") else vocabulary.relations
 

@@ -14,11 +14,17 @@ from nqe.shown_text import join_visible, make_visible
 
 @dataclass(frozen=True)
 class Node:
-    """An anchor, a step or the target; `step` is the number of a step, None for other nodes."""
+    """An anchor, a step or the target; `step` is the number of a step, None for other nodes.
+
+    In the drawing of a query graph it is a variable, an anchor or a condition.
+    """
 
     name: str
     kind: str
-    """anchor, target, or the word of a step's operator in lower case."""
+    """anchor, target, or the word of a step's operator in lower case.
+
+    In query graphs: asked, variable, anchor, p (an atom), comparison, negation or choice.
+    """
     text: str
     step: int | None = None
 
@@ -34,10 +40,16 @@ class Edge:
 
 @dataclass(frozen=True)
 class Drawing:
-    """The nodes, in the order in which a plan computes them, and the edges between them."""
+    """The nodes and the edges between them; those of a plan in the order of its steps."""
 
     nodes: tuple[Node, ...]
     edges: tuple[Edge, ...]
+
+    @cached_property
+    def roots(self) -> tuple[Node, ...]:
+        """The nodes from which no edge leads on: the target, or the variables asked for."""
+        sources = {edge.source.name for edge in self.edges}
+        return tuple(node for node in self.nodes if node.name not in sources)
 
     def inputs(self, node: Node) -> list[Edge]:
         """The edges that end at a node."""
@@ -123,12 +135,21 @@ _MERMAID = {
     "not": '(("{}"))',
     "any": '(("{}"))',
     "target": '((("{}")))',
+    "asked": '(["{}"])',
+    "variable": '("{}")',
+    "comparison": '{{{{"{}"}}}}',
+    "negation": '{{{{"{}"}}}}',
+    "choice": '{{{{"{}"}}}}',
 }
 
 
 def draw_mermaid(plan: Plan, vocabulary: Vocabulary) -> str:
     """The plan as a Mermaid flow chart."""
-    drawing = draw(plan, vocabulary)
+    return write_mermaid(draw(plan, vocabulary))
+
+
+def write_mermaid(drawing: Drawing) -> str:
+    """A drawing as a Mermaid flow chart."""
     lines = ["flowchart LR"]
     for node in drawing.nodes:
         outline = _MERMAID[node.kind].format(_escape_mermaid(node.text))

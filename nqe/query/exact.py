@@ -5,26 +5,41 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import reduce
 from operator import and_, or_
-from typing import assert_never
+from typing import assert_never, overload
 
 from nqe.graph.dataset import Dataset
 from nqe.graph.entity_set import EntitySet
 from nqe.graph.fact_source import FactSource
 from nqe.query.binder import Question, bind
 from nqe.query.exact_batch import run_many
+from nqe.query.join_plan import JoinPlan
 from nqe.query.plan import Op, Plan, Step
 from nqe.query.result import Result
+from nqe.query.rows import Rows, find_rows
 
 MAX_BINDINGS = 50_000_000
 """The most facts that one step may look at by default."""
 
 
+@overload
+def execute(
+    query: Plan, graph: FactSource | Dataset, *, max_bindings: int | None = MAX_BINDINGS
+) -> Result: ...
+@overload
 def execute(
     query: Question, graph: FactSource | Dataset, *, max_bindings: int | None = MAX_BINDINGS
-) -> Result:
-    """The exact answers of a query over the facts of a graph or of all splits of a data set."""
+) -> Result | Rows: ...
+def execute(
+    query: Question, graph: FactSource | Dataset, *, max_bindings: int | None = MAX_BINDINGS
+) -> Result | Rows:
+    """The exact answers of a query over the facts of a graph or of all splits of a data set.
+
+    They are a `Result` if the query is a tree, and otherwise `Rows`.
+    """
     graph = graph.graph if isinstance(graph, Dataset) else graph
     plan = bind(query, graph)
+    if isinstance(plan, JoinPlan):
+        return find_rows(plan, graph, max_bindings)
     return Result(plan, graph, tuple(run(plan, graph, max_bindings)), max_bindings)
 
 
@@ -33,10 +48,23 @@ def execute_many(
     graph: FactSource | Dataset,
     *,
     max_bindings: int | None = MAX_BINDINGS,
-) -> list[Result]:
-    """The exact answers of many queries, which are computed together."""
+) -> list[Result | Rows]:
+    """The exact answers of many queries; those that are trees are computed together."""
     graph = graph.graph if isinstance(graph, Dataset) else graph
     plans = [bind(query, graph) for query in queries]
+    trees = iter(
+        execute_trees([one for one in plans if isinstance(one, Plan)], graph, max_bindings)
+    )
+    return [
+        find_rows(plan, graph, max_bindings) if isinstance(plan, JoinPlan) else next(trees)
+        for plan in plans
+    ]
+
+
+def execute_trees(
+    plans: Sequence[Plan], graph: FactSource, max_bindings: int | None
+) -> list[Result]:
+    """The exact answers of many tree plans, which are computed together."""
     sets = run_many(plans, graph, max_bindings).sets()
     results, first = [], 0
     for plan in plans:

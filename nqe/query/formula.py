@@ -1,9 +1,9 @@
-"""Formulas: atoms over variables and names, combined by `and`, `or` and `not`."""
+"""Formulas: atoms and comparisons, combined by `and`, `or` and `not`."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, assert_never
 
@@ -15,7 +15,7 @@ _VARIABLE = re.compile(r"\w+")
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """An unknown entity; written `?name`."""
+    """An unknown entity or, in the place of a relation, an unknown relation; written `?name`."""
 
     name: str
 
@@ -33,7 +33,7 @@ class Variable:
 
 
 Term = Variable | str
-"""A variable, or the id or label of an entity."""
+"""A variable, or the id or label of an entity or a relation."""
 
 Pairs = Iterable[tuple[str, Term]]
 
@@ -61,7 +61,7 @@ class _Connectives:
 class Atom(_Connectives):
     """A pattern of facts; if it is closed (`only`), a fact may have no further qualifiers."""
 
-    relation: str
+    relation: Term
     subject: Term
     object: Term
     qualifiers: tuple[tuple[str, Term], ...] = ()
@@ -70,14 +70,17 @@ class Atom(_Connectives):
     terms: tuple[Term, ...] = field(init=False, repr=False, compare=False)
     """The contents of its slots: subject, object, then the values of the qualifiers."""
     variables: tuple[Variable, ...] = field(init=False, repr=False, compare=False)
-    """Its distinct variables, in the order of its slots."""
+    """Its distinct variables: the one for its relation, if any, then those of its slots."""
     characters: int = field(init=False, repr=False, compare=False)
     nesting: ClassVar[int] = 0
     atom_count: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
         terms = (self.subject, self.object, *[value for _, value in self.qualifiers])
-        distinct = dict.fromkeys([term for term in terms if isinstance(term, Variable)])
+        found = [term for term in terms if isinstance(term, Variable)]
+        if isinstance(self.relation, Variable):
+            found.insert(0, self.relation)
+        distinct = dict.fromkeys(found)
         object.__setattr__(self, "terms", terms)
         object.__setattr__(self, "variables", tuple(distinct))
         object.__setattr__(self, "characters", self._check_names() + 2 * len(terms))
@@ -87,8 +90,9 @@ class Atom(_Connectives):
 
     def _check_names(self) -> int:
         """Refuse what is not a name or a variable; gives the number of characters of them all."""
-        names = [term.name if isinstance(term, Variable) else term for term in self.terms]
-        names += [self.relation, *[attribute for attribute, _ in self.qualifiers]]
+        terms = (*self.terms, self.relation)
+        names = [term.name if isinstance(term, Variable) else term for term in terms]
+        names += [attribute for attribute, _ in self.qualifiers]
         try:
             joined = "".join(names)
         except TypeError:
@@ -106,6 +110,43 @@ class Atom(_Connectives):
     def only(self) -> Atom:
         """The same atom, closed."""
         return replace(self, closed=True)
+
+
+OPERATORS = ("=", "!=", "<", "<=", ">", ">=")
+"""The operators of comparisons."""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison(_Connectives):
+    """A variable compared with another one, or with a literal or a name: `?y >= 1999`."""
+
+    operator: str
+    """One of `OPERATORS`."""
+    left: Variable
+    right: Term
+    variables: tuple[Variable, ...] = field(init=False, repr=False, compare=False)
+    """Its distinct variables, from left to right."""
+    characters: int = field(init=False, repr=False, compare=False)
+    nesting: ClassVar[int] = 0
+    atom_count: ClassVar[int] = 1
+
+    def __post_init__(self) -> None:
+        if self.operator not in OPERATORS:
+            shown = show_value(self.operator)
+            raise QueryError(f"{shown} compares nothing; use one of {' '.join(OPERATORS)}")
+        if not isinstance(self.left, Variable):
+            shown = show_value(self.left)
+            raise QueryError(f"{shown} is not a variable; compare a variable with it")
+        if not isinstance(self.right, Variable | str):
+            raise QueryError(f"{show_value(self.right)} is neither a name nor a variable")
+        if isinstance(self.right, str):
+            check_characters(self.right)
+        terms = (self.left, self.right)
+        found = dict.fromkeys(term for term in terms if isinstance(term, Variable))
+        size = sum(len(term.name if isinstance(term, Variable) else term) for term in terms)
+        object.__setattr__(self, "variables", tuple(found))
+        object.__setattr__(self, "characters", size + len(self.operator))
+        CHARACTERS.check(self.characters)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,10 +190,13 @@ class Not(_Connectives):
         _measure(self, (self.part,))
 
 
+Leaf = Atom | Comparison
+"""What a formula is made of."""
+
 # Every formula knows its size when it is built: how deep it is nested (0 for an atom), the number
-# of its atoms, and the characters of its shortest text. One that exceeds a limit cannot be built,
-# so whatever walks a formula may use recursion.
-Formula = Atom | And | Or | Not
+# of its atoms and comparisons, and the characters of its shortest text. One that exceeds a limit
+# cannot be built, so whatever walks a formula may use recursion.
+Formula = Leaf | And | Or | Not
 
 
 def check_formula(value: object) -> None:
@@ -174,40 +218,23 @@ def check_characters(text: str) -> None:
         ) from None
 
 
-def variables(names: str) -> tuple[Variable, ...]:
-    """Variables with these names: `x, y = variables("x y")`."""
-    return tuple(Variable(name) for name in names.replace(",", " ").split())
-
-
-def atom(
-    relation: str,
-    subject: Term,
-    object: Term,
-    qualifiers: Mapping[str, Term] | Pairs = (),
-    **more: Term,
-) -> Atom:
-    """An open atom: `atom("award_received", x, "Nobel Prize in Physics", together_with=y)`."""
-    pairs = qualifiers.items() if isinstance(qualifiers, Mapping) else qualifiers
-    return Atom(relation, subject, object, (*pairs, *more.items()))
-
-
-def find_atoms(formula: Formula) -> Iterator[Atom]:
-    """The atoms of a formula, from left to right."""
+def find_leaves(formula: Formula) -> Iterator[Leaf]:
+    """The atoms and comparisons of a formula, from left to right."""
     match formula:
-        case Atom():
+        case Atom() | Comparison():
             yield formula
         case Not(part):
-            yield from find_atoms(part)
+            yield from find_leaves(part)
         case And(parts) | Or(parts):
             for part in parts:
-                yield from find_atoms(part)
+                yield from find_leaves(part)
         case _:
             assert_never(formula)
 
 
 def find_variables(formula: Formula) -> tuple[Variable, ...]:
     """The distinct variables of a formula, in the order in which they first occur."""
-    found = (variable for atom in find_atoms(formula) for variable in atom.variables)
+    found = (variable for leaf in find_leaves(formula) for variable in leaf.variables)
     return tuple(dict.fromkeys(found))
 
 

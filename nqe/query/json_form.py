@@ -1,7 +1,8 @@
 """The JSON form of queries, for clients and files.
 
-A term is a name or {"variable": "x"}. A formula is {"and": […]}, {"or": […]}, {"not": …} or an
-atom: an object with relation, subject, object and, optionally, qualifiers and only.
+A term is a name or {"variable": "x"}. A formula is {"and": […]}, {"or": […]}, {"not": …}, an atom
+(an object with relation, subject, object and, optionally, qualifiers and only) or a comparison (an
+object with left, operator and right). A query has a formula and a target, or targets and count.
 """
 
 from __future__ import annotations
@@ -11,11 +12,23 @@ from collections import Counter
 from collections.abc import Collection
 from typing import Annotated, Any, assert_never
 
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, ValidationError
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Discriminator,
+    Field,
+    StrictFloat,
+    StrictInt,
+    Tag,
+    ValidationError,
+    model_validator,
+)
+from pydantic_core import PydanticCustomError
 
 from nqe.errors import QueryError
-from nqe.query.formula import And, Atom, Formula, Not, Or, Term, Variable
-from nqe.query.limits import JSON_CHARACTERS, JSON_VALUES, NESTING, show_text, show_value
+from nqe.query.builders import comparison
+from nqe.query.formula import And, Atom, Comparison, Formula, Not, Or, Term, Variable
+from nqe.query.limits import JSON_CHARACTERS, JSON_VALUES, NESTING, TARGETS, show_text, show_value
 
 # An `and` or `or` is an object and a list. Below the last one are an atom, the list of its
 # qualifiers, a qualifier, a variable and its name; above the first one is the query.
@@ -37,6 +50,7 @@ class VariableJson(_JsonModel):
 
 
 TermJson = VariableJson | str
+ComparedJson = VariableJson | str | StrictInt | StrictFloat
 
 
 class QualifierJson(_JsonModel):
@@ -49,11 +63,19 @@ class QualifierJson(_JsonModel):
 class AtomJson(_JsonModel):
     """A pattern of facts."""
 
-    relation: str
+    relation: TermJson
     subject: TermJson
     object: TermJson
     qualifiers: tuple[QualifierJson, ...] = ()
     only: bool = False
+
+
+class ComparisonJson(_JsonModel):
+    """Two terms compared, at least one of them a variable; numbers may stand without quotes."""
+
+    left: ComparedJson
+    operator: str
+    right: ComparedJson
 
 
 class AndJson(_JsonModel):
@@ -76,11 +98,12 @@ class NotJson(_JsonModel):
 
 def _kind(data: Any) -> str:
     keys = data.keys() if isinstance(data, dict) else ()
-    return next((word for word in ("and", "or", "not") if word in keys), "atom")
+    return next((word for word in ("and", "or", "not", "operator") if word in keys), "atom")
 
 
 FormulaJson = Annotated[
     Annotated[AtomJson, Tag("atom")]
+    | Annotated[ComparisonJson, Tag("operator")]
     | Annotated[AndJson, Tag("and")]
     | Annotated[OrJson, Tag("or")]
     | Annotated[NotJson, Tag("not")],
@@ -89,26 +112,52 @@ FormulaJson = Annotated[
 
 
 class QueryJson(_JsonModel):
-    """A query."""
+    """A query: what it asks for and its formula."""
 
-    target: str
+    target: str | None = None
+    targets: tuple[str, ...] | None = None
+    count: str | None = None
     formula: FormulaJson
 
+    @model_validator(mode="after")
+    def _check_asked(self) -> QueryJson:
+        if self.target is not None and self.targets is not None:
+            raise PydanticCustomError("asked", "give target or targets, not both")
+        if self.target is None and self.targets is None and self.count is None:
+            raise PydanticCustomError("asked", "give target, targets or count")
+        return self
 
-def to_json(target: Variable, formula: Formula) -> dict[str, Any]:
+    @property
+    def asked(self) -> tuple[str, ...]:
+        """The names of the targets."""
+        return (self.targets or ()) if self.target is None else (self.target,)
+
+
+def to_json(
+    targets: tuple[Variable, ...], formula: Formula, counted: Variable | None = None
+) -> dict[str, Any]:
     """A query as JSON data."""
-    return {"target": target.name, "formula": _formula_data(formula)}
+    data: dict[str, Any] = {}
+    if len(targets) == 1 and counted is None:
+        data["target"] = targets[0].name
+    elif targets:
+        data["targets"] = [target.name for target in targets]
+    if counted is not None:
+        data["count"] = counted.name
+    return {**data, "formula": _formula_data(formula)}
 
 
-def from_json(data: Any) -> tuple[Variable, Formula]:
-    """The target and the formula of JSON data or JSON text."""
+def from_json(data: Any) -> tuple[tuple[Variable, ...], Formula, Variable | None]:
+    """The targets, the formula and the counted variable of JSON data or JSON text."""
     content = _load(data) if isinstance(data, str | bytes) else data
     _check_size(content)
     try:
         query = QueryJson.model_validate(content)
     except ValidationError as error:
         raise QueryError(f"query JSON: {_describe_error(error)}") from None
-    return Variable(query.target), _formula(query.formula)
+    TARGETS.check(len(query.asked))
+    counted = None if query.count is None else Variable(query.count)
+    return tuple(map(Variable, query.asked)), _formula(query.formula), counted
 
 
 def _load(text: str | bytes) -> Any:
@@ -193,13 +242,15 @@ def _formula_data(formula: Formula) -> dict[str, Any]:
             return {"not": _formula_data(part)}
         case Atom():
             return _atom_data(formula)
+        case Comparison(operator, left, right):
+            return {"left": _term_data(left), "operator": operator, "right": _term_data(right)}
         case _:
             assert_never(formula)
 
 
 def _atom_data(atom: Atom) -> dict[str, Any]:
     data: dict[str, Any] = {
-        "relation": atom.relation,
+        "relation": _term_data(atom.relation),
         "subject": _term_data(atom.subject),
         "object": _term_data(atom.object),
     }
@@ -226,9 +277,19 @@ def _formula(data: FormulaJson) -> Formula:
         case AtomJson():
             pairs = tuple((pair.attribute, _term(pair.value)) for pair in data.qualifiers)
             terms = _term(data.subject), _term(data.object)
-            return Atom(data.relation, *terms, pairs, closed=data.only)
+            return Atom(_term(data.relation), *terms, pairs, closed=data.only)
+        case ComparisonJson():
+            return comparison(_compared(data.left), data.operator, _compared(data.right))
         case _:
             assert_never(data)
+
+
+def _compared(data: ComparedJson) -> Term | int | float:
+    if isinstance(data, VariableJson):
+        return Variable(data.variable)
+    if isinstance(data, float) and abs(data) >= 10**_DIGITS:
+        raise QueryError("query JSON: a number is too long; write it in quotes")
+    return data
 
 
 def _term(data: TermJson) -> Term:

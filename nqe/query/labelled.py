@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from nqe.errors import NqeError
 from nqe.graph.vocabulary import Names, Vocabulary
-from nqe.query.formula import Atom, Variable
+from nqe.query.compared_values import read_value
 from nqe.query.query import Query
+from nqe.query.query_graph import QueryGraph
+from nqe.query.renaming import Renaming
 from nqe.shown_text import make_visible
 
 
 def label_query(query: Query, vocabulary: Vocabulary) -> Query:
     """The query with a label in place of every id that has one which means the same."""
-    [target] = query.graph.targets
-    return Query(target, query.graph.map_atoms(lambda atom: _label(atom, vocabulary)).formula)
+    return Query(query.targets, label_graph(query.graph, vocabulary).formula, query.counted)
+
+
+def label_graph(graph: QueryGraph, vocabulary: Vocabulary) -> QueryGraph:
+    """The query graph with a label in place of every id that has one which means the same."""
+    entities, relations = vocabulary.entities, vocabulary.relations
+    renaming = Renaming(
+        entity=lambda name: _label(entities, name),
+        relation=lambda name: _label(relations, name),
+        value=lambda text, operator: _label_value(entities, text, operator),
+    )
+    return renaming.apply(graph)
 
 
 def choose_name(names: Names, number: int) -> str:
@@ -24,16 +34,14 @@ def choose_name(names: Names, number: int) -> str:
     return label if label is not None and is_clear else names.ids[number]
 
 
-def _label(atom: Atom, vocabulary: Vocabulary) -> Atom:
-    entities, relations = vocabulary.entities, vocabulary.relations
-    terms = [one if isinstance(one, Variable) else _name(entities, one) for one in atom.terms]
-    names = [_name(relations, one) for one in (atom.relation, *atom.attributes)]
-    pairs = tuple(zip(names[1:], terms[2:], strict=True))
-    return replace(atom, relation=names[0], subject=terms[0], object=terms[1], qualifiers=pairs)
-
-
-def _name(names: Names, text: str) -> str:
+def _label(names: Names, text: str) -> str:
     return choose_name(names, names.resolve(text))
+
+
+def _label_value(entities: Names, text: str, operator: str) -> str:
+    """What a comparison compares with, in a label if it is a name; literals stay as they are."""
+    entity = read_value(text, operator, entities).entity
+    return text if entity is None else choose_name(entities, entity)
 
 
 def _means(names: Names, label: str, number: int) -> bool:

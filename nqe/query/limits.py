@@ -31,7 +31,12 @@ CHARACTERS = Limit(
     100_000,
     "the query has more than {most:,} characters; split it into smaller ones",
 )
-ATOMS = Limit("atoms", 1_000, "the query has more than {most:,} atoms; split it into smaller ones")
+ATOMS = Limit(
+    "atoms and comparisons",
+    1_000,
+    "the query has more than {most:,} atoms and comparisons; split it into smaller ones",
+)
+TARGETS = Limit("targets", 50, "the query has more than {most:,} targets; ask for fewer")
 QUALIFIERS = Limit(
     "qualifiers of one atom",
     200,
@@ -54,7 +59,7 @@ JSON_VALUES = Limit(
     "query JSON: more than {most:,} values; split the query into smaller ones",
 )
 
-LIMITS = (CHARACTERS, ATOMS, QUALIFIERS, NESTING, JSON_CHARACTERS, JSON_VALUES)
+LIMITS = (CHARACTERS, TARGETS, ATOMS, QUALIFIERS, NESTING, JSON_CHARACTERS, JSON_VALUES)
 
 _SHOWN = 100
 _short = Repr()

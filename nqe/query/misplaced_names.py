@@ -8,10 +8,13 @@ from typing import assert_never
 
 import numpy as np
 
+from nqe.graph.atom_pattern import AtomPattern, Unknown
 from nqe.graph.entity_set import EntitySet
 from nqe.graph.fact_source import FactSource
 from nqe.graph.pattern import FIRST_QUALIFIER, SUBJECT, Pattern, Patterns
 from nqe.graph.vocabulary import Names
+from nqe.query.join_plan import JoinPlan, list_atoms
+from nqe.query.join_text import JoinText
 from nqe.query.limits import show_text
 from nqe.query.plan import Op, Plan, Step
 from nqe.query.step_text import describe_part, name_slot
@@ -39,6 +42,26 @@ def describe_misplaced(plan: Plan, sets: Sequence[EntitySet], graph: FactSource)
         for one in found
     )
     return tuple(dict.fromkeys(notes))
+
+
+def describe_misplaced_in_joins(plan: JoinPlan, graph: FactSource) -> tuple[str, ...]:
+    """The same for the atoms of a join plan."""
+    if not len(graph):
+        return ()
+    text = JoinText(plan, graph.vocabulary, {})
+    notes = (
+        f"{one.problem}, so no fact matches {show_text(text.describe_atom(atom))}{one.instead}"
+        for atom in list_atoms(plan.scope)
+        if not isinstance(atom.relation, Unknown)
+        for one in _SlotCheck(0, _make_step(atom, atom.relation), graph).find()
+    )
+    return tuple(dict.fromkeys(notes))
+
+
+def _make_step(atom: AtomPattern, relation: int) -> Step:
+    """An atom as a projection, in which variables are open."""
+    slots = tuple(None if isinstance(one, Unknown) else one for one in atom.slots)
+    return Step(Op.PROJECTION, (), "", 0, relation, atom.attributes, slots)
 
 
 @dataclass(frozen=True)

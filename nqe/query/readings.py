@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from nqe.graph.vocabulary import Names, Vocabulary
-from nqe.query.formula import Variable
+from nqe.query.compared_values import read_value
+from nqe.query.formula import Atom, Comparison
 from nqe.query.limits import show_text
 from nqe.query.query_graph import QueryGraph
 
@@ -40,9 +41,27 @@ def describe_readings(graph: QueryGraph, vocabulary: Vocabulary) -> tuple[str, .
 
 def _list_names(graph: QueryGraph, vocabulary: Vocabulary) -> Iterator[tuple[Names, str]]:
     """Every name of a query, with the names among which it is looked up."""
-    for atom in graph.scope.list_atoms():
-        for relation in (atom.relation, *atom.attributes):
+    for leaf in graph.scope.list_leaves():
+        if isinstance(leaf, Atom):
+            yield from _list_names_of_atom(leaf, vocabulary)
+        elif isinstance(leaf.right, str):
+            yield from _list_compared(leaf, leaf.right, graph, vocabulary)
+
+
+def _list_names_of_atom(atom: Atom, vocabulary: Vocabulary) -> Iterator[tuple[Names, str]]:
+    for relation in (atom.relation, *atom.attributes):
+        if isinstance(relation, str):
             yield vocabulary.relations, relation
-        for term in atom.terms:
-            if not isinstance(term, Variable):
-                yield vocabulary.entities, term
+    for term in atom.terms:
+        if isinstance(term, str):
+            yield vocabulary.entities, term
+
+
+def _list_compared(
+    one: Comparison, text: str, graph: QueryGraph, vocabulary: Vocabulary
+) -> Iterator[tuple[Names, str]]:
+    """The name that a comparison compares with, unless it is a literal."""
+    if one.left in graph.relation_variables:
+        yield vocabulary.relations, text
+    elif read_value(text, one.operator, vocabulary.entities).entity is not None:
+        yield vocabulary.entities, text

@@ -8,6 +8,7 @@ from typing import Any, assert_never
 
 from nqe.graph.entity_facts import label_fact
 from nqe.graph.fact_source import FactSource
+from nqe.graph.vocabulary import Names
 from nqe.query.plan import Op
 from nqe.shown_text import make_visible
 
@@ -91,6 +92,8 @@ class Reason:
     alone: float | None = None
     """Of the likeliest one alone; None if it is the same as `probability`."""
     parts: tuple[Reason, ...] = ()
+    of_relation: bool = False
+    """Whether the variable stands for a relation; then `entity` is the number of that."""
     rules: tuple[RuleReason, ...] = ()
     """The strongest rules that predict the atom, if it is predicted."""
     more_rules: int = 0
@@ -143,7 +146,7 @@ class Reason:
         data: dict[str, Any] = {
             "operator": self.op.word,
             "variable": self.variable,
-            "entity": self.graph.vocabulary.entities.ids[self.entity],
+            "entity": self._names.ids[self.entity],
             "probability": self.probability,
         }
         if self.op == Op.PROJECTION:
@@ -160,6 +163,11 @@ class Reason:
         if self.parts:
             data["because"] = [part.to_json() for part in self.parts]
         return data
+
+    @property
+    def _names(self) -> Names:
+        vocabulary = self.graph.vocabulary
+        return vocabulary.relations if self.of_relation else vocabulary.entities
 
     @property
     def _alone(self) -> float:
@@ -187,7 +195,7 @@ class Reason:
         if above is not None and (above.variable, above.entity) == (self.variable, self.entity):
             yield f"{indent}{text}{self._show_whole()}"
         else:
-            name = self.graph.vocabulary.entities.name(self.entity)
+            name = self._names.name(self.entity)
             chance = "" if certain else f" ({show_probability(self.probability)})"
             yield f"{indent}?{self.variable} = {name}{chance}: {text}"
         below = indent + "  "

@@ -40,6 +40,16 @@ class Result:
         return self.sets[-1].to_array(self.graph.entity_count)
 
     @property
+    def columns(self) -> tuple[str, ...]:
+        """The name of the target, as the only column of the answers."""
+        return (self.plan.target.variable,)
+
+    @property
+    def members(self) -> EntitySet:
+        """The answers as a set."""
+        return self.sets[-1]
+
+    @property
     def ids(self) -> list[str]:
         """The ids of the answers."""
         ids = self.graph.vocabulary.entities.ids

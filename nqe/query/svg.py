@@ -31,7 +31,14 @@ COLOURS = {
     "not": ("#fbe9e7", "#b23b2e"),
     "any": ("#f2f2f2", "#666666"),
     "target": ("#3b6fb6", "#1f4a85"),
+    "asked": ("#3b6fb6", "#1f4a85"),
+    "variable": ("#ffffff", "#3b6fb6"),
+    "comparison": ("#f3ecf8", "#7a4a9e"),
+    "negation": ("#fbe9e7", "#b23b2e"),
+    "choice": ("#fdf3dc", "#b07d10"),
 }
+_ROUNDED = ("anchor", "asked", "variable")
+_INVERTED = ("target", "asked")
 ROUND = ("and", "or", "not", "any", "target")
 
 
@@ -55,7 +62,14 @@ def draw_svg(
 ) -> str:
     """A plan as an SVG document; `notes` are lines of text to write below steps."""
     drawing = draw(plan, vocabulary)
-    node_notes = _find_nodes(drawing, notes or {})
+    return write_svg(drawing, str(plan.query(vocabulary)), _find_nodes(drawing, notes or {}))
+
+
+def write_svg(
+    drawing: Drawing, title: str, node_notes: Mapping[str, Sequence[str]] | None = None
+) -> str:
+    """A drawing as an SVG document; the notes are lines of text below nodes, by their names."""
+    node_notes = node_notes or {}
     boxes = place_nodes(drawing, node_notes)
     lines = max((len(one) for one in node_notes.values()), default=0)
     notes_end = (boxes[name].x + _note_width(one) / 2 for name, one in node_notes.items())
@@ -63,11 +77,10 @@ def draw_svg(
     width = max((*ends, *notes_end)) + MARGIN
     height = max(box.y for box in boxes.values()) + RADIUS + MARGIN + lines * LINE
     size = f'width="{width:.0f}" height="{height:.0f}" viewBox="0 0 {width:.0f} {height:.0f}"'
-    title = escape(make_visible(str(plan.query(vocabulary))))
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family={quoteattr(FONT)} '
         f'font-size="{FONT_SIZE}" role="img">',
-        f"<title>{title}</title>",
+        f"<title>{escape(make_visible(title))}</title>",
         '<defs><marker id="arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" '
         'markerHeight="8" orient="auto"><path d="M0 0 L8 4 L0 8 z" fill="#555"/></marker></defs>',
         f'<rect width="{width:.0f}" height="{height:.0f}" fill="white"/>',
@@ -107,9 +120,7 @@ def place_nodes(
     `notes` are lines of text below nodes, by their names.
     """
     notes = notes or {}
-    level: dict[str, int] = {}
-    rows: dict[str, float] = {}
-    _place_rows(drawing, drawing.nodes[-1], 0, level, rows, count())
+    level, rows = _place_rows(drawing)
     widths = {node.name: _node_width(node) for node in drawing.nodes}
     with_notes = widths | {
         name: max(widths[name], _note_width(lines)) for name, lines in notes.items()
@@ -147,23 +158,37 @@ def _place_columns(
     return centre
 
 
-def _place_rows(
-    drawing: Drawing,
-    node: Node,
-    depth: int,
-    level: dict[str, int],
-    rows: dict[str, float],
-    free_rows: Iterator[int],
-) -> None:
-    """Set the level and the row of a node and of all nodes that lead to it."""
-    level[node.name] = depth
-    inputs = [edge.source for edge in drawing.inputs(node)]
-    for one in inputs:
-        _place_rows(drawing, one, depth + 1, level, rows, free_rows)
-    if inputs:
-        rows[node.name] = sum(rows[one.name] for one in inputs) / len(inputs)
-    else:
-        rows[node.name] = float(next(free_rows))
+def _place_rows(drawing: Drawing) -> tuple[dict[str, int], dict[str, float]]:
+    """The level of each node, by its distance from a root, and its row, near its inputs."""
+    level = {node.name: 0 for node in drawing.roots}
+    order = list(drawing.roots)
+    children: dict[str, list[Node]] = {}
+    # Nodes that lead to several others are placed by the first of them.
+    for node in order:
+        new = [edge.source for edge in drawing.inputs(node) if edge.source.name not in level]
+        children[node.name] = list({one.name: one for one in new}.values())
+        level |= {one.name: level[node.name] + 1 for one in new}
+        order += children[node.name]
+    return level, _place_in_rows(drawing.roots, children)
+
+
+def _place_in_rows(
+    roots: Sequence[Node], children: Mapping[str, Sequence[Node]]
+) -> dict[str, float]:
+    """Rows from above: one for each node without children, the middle of them for the others."""
+    rows: dict[str, float] = {}
+    free_rows = count()
+    left = [(node, False) for node in reversed(roots)]
+    while left:
+        node, is_placed = left.pop()
+        below = children[node.name]
+        if is_placed:
+            rows[node.name] = sum(rows[one.name] for one in below) / len(below)
+        elif below:
+            left += [(node, True), *((one, False) for one in reversed(below))]
+        else:
+            rows[node.name] = float(next(free_rows))
+    return rows
 
 
 def _node_width(node: Node) -> float:
@@ -178,13 +203,13 @@ def _draw_node(box: Box) -> Iterator[str]:
     if box.round:
         yield f'<circle cx="{box.x:.1f}" cy="{box.y:.1f}" r="{RADIUS}" {style}/>'
     else:
-        corner = HEIGHT / 2 if box.node.kind == "anchor" else 4
+        corner = HEIGHT / 2 if box.node.kind in _ROUNDED else 4
         left, top = box.x - box.width / 2, box.y - HEIGHT / 2
         yield (
             f'<rect x="{left:.1f}" y="{top:.1f}" width="{box.width:.1f}" height="{HEIGHT}" '
             f'rx="{corner:.0f}" {style}/>'
         )
-    ink = "white" if box.node.kind == "target" else "#1c1c1c"
+    ink = "white" if box.node.kind in _INVERTED else "#1c1c1c"
     yield (
         f'<text x="{box.x:.1f}" y="{box.y + FONT_SIZE * 0.35:.1f}" text-anchor="middle" '
         f'fill="{ink}">{escape(box.node.text)}</text>'

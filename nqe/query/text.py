@@ -4,56 +4,61 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, assert_never, cast
 
 from lark import Lark, Token, Transformer, UnexpectedInput
 
-from nqe.errors import QuerySyntaxError
-from nqe.query.formula import And, Atom, Formula, Not, Or, Term, Variable, check_characters
-from nqe.query.limits import CHARACTERS
-from nqe.shown_text import count_cells, make_visible
+from nqe.errors import QueryError
+from nqe.query import builders
+from nqe.query.formula import (
+    And,
+    Atom,
+    Comparison,
+    Formula,
+    Not,
+    Or,
+    Term,
+    Variable,
+    check_characters,
+)
+from nqe.query.limits import CHARACTERS, show_text
+from nqe.query.syntax_errors import describe_error
 
 KEYWORDS = frozenset({"and", "or", "not", "only"})
-_WORD = re.compile(r'[^\s()\[\],;:"&|!?]+')
+COUNT = "count"
+"""A keyword among the targets only."""
+_WORD = re.compile(r'[^\s()\[\],;:"&|!?<=>][^\s()\[\],;:"&|!?]*')
+_QUOTED_WORDS = KEYWORDS | {COUNT}
 
-# How many characters before and after an error are shown.
-_AROUND = 200
-
-# How error messages call the grammar's terminals.
-_TERMINALS = {
-    "_AND": "'and'",
-    "_OR": "'or'",
-    "_NOT": "'not'",
-    "ONLY": "'only'",
-    "VARIABLE": "a ?variable",
-    "QUOTED": "a quoted name",
-    "WORD": "a name",
-    "LPAR": "'('",
-    "RPAR": "')'",
-    "COMMA": "','",
-    "COLON": "':'",
-    "SEMICOLON": "';'",
-    "$END": "the end",
-}
+Parsed = tuple[tuple[Variable, ...], Formula, Variable | None]
+"""The targets of a query, its formula, and the variable that it counts."""
 
 
-def parse_text(text: str) -> tuple[Variable, Formula]:
-    """The target and the formula of a text such as `?x: borders(?x, France)`."""
+def parse_text(text: str) -> Parsed:
+    """What a text such as `?x, ?y: borders(?x, ?y)` or `count ?x: borders(?x, France)` asks."""
     CHARACTERS.check(len(text))
     check_characters(text)
     try:
         # The builder makes formulas while the text is parsed, so that there is no tree.
-        target, formula = cast(tuple[Variable, Formula], _parser().parse(text))
+        return cast(Parsed, _parser().parse(text))
     except UnexpectedInput as error:
-        raise _describe_error(text, error) from None
-    return target, formula
+        raise describe_error(text, error) from None
 
 
-def render_query(targets: Iterable[Variable], formula: Formula) -> str:
+def render_query(
+    targets: Iterable[Variable], formula: Formula, counted: Variable | None = None
+) -> str:
     """A query as text, with brackets only where they are needed."""
-    return f"{', '.join(map(str, targets))}: {render_formula(formula)}"
+    return f"{render_targets(targets, counted)}: {render_formula(formula)}"
+
+
+def render_targets(targets: Iterable[Variable], counted: Variable | None = None) -> str:
+    """What a query asks for, as text: `?x, ?y` or `?x, count ?y`."""
+    count = () if counted is None else (f"count {counted}",)
+    return ", ".join((*map(str, targets), *count))
 
 
 def render_formula(formula: Formula) -> str:
@@ -61,6 +66,8 @@ def render_formula(formula: Formula) -> str:
     match formula:
         case Atom():
             return render_atom(formula)
+        case Comparison(operator, left, right):
+            return f"{left} {operator} {render_term(right)}"
         case Not(part):
             return f"not {_render_bracketed(part, And, Or)}"
         case And(parts):
@@ -76,7 +83,7 @@ def render_atom(atom: Atom) -> str:
     only = "only " if atom.closed else ""
     pairs = ", ".join(f"{_quote(a)}: {render_term(value)}" for a, value in atom.qualifiers)
     terms = f"{render_term(atom.subject)}, {render_term(atom.object)}"
-    return f"{only}{_quote(atom.relation)}({terms}{'; ' + pairs if pairs else ''})"
+    return f"{only}{render_term(atom.relation)}({terms}{'; ' + pairs if pairs else ''})"
 
 
 def render_term(term: Term) -> str:
@@ -91,10 +98,17 @@ def _render_bracketed(formula: Formula, *kinds: type) -> str:
 
 def _quote(text: str) -> str:
     """A name, in quotes if it could not be read otherwise."""
-    if _WORD.fullmatch(text) and text not in KEYWORDS:
+    if _WORD.fullmatch(text) and text not in _QUOTED_WORDS:
         return text
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
+
+
+@dataclass(frozen=True)
+class _Counted:
+    """A variable that a query counts."""
+
+    variable: Variable
 
 
 @cache
@@ -106,10 +120,19 @@ def _parser() -> Lark:
 
 
 class _Builder(Transformer[Token, Any]):
-    """Turns the parser's tree into a target and a formula."""
+    """Turns the parser's tree into targets, a formula and a counted variable."""
 
-    def query(self, children: list[Any]) -> tuple[Variable, Formula]:
-        return Variable(children[0][1:]), children[1]
+    def query(self, children: list[Any]) -> Parsed:
+        (targets, counted), formula = children
+        return targets, formula, counted
+
+    def asked(self, children: list[Any]) -> tuple[tuple[Variable, ...], Variable | None]:
+        targets = tuple(one for one in children if isinstance(one, Variable))
+        [*_, last] = children
+        return targets, None if isinstance(last, Variable) or last is None else last.variable
+
+    def counted(self, children: list[Variable]) -> _Counted:
+        return _Counted(children[0])
 
     def disjunction(self, children: list[Any]) -> Or:
         return Or(tuple(children))
@@ -128,6 +151,16 @@ class _Builder(Transformer[Token, Any]):
     def qualifier(self, children: list[Any]) -> tuple[str, Term]:
         return children[0], children[1]
 
+    def comparison(self, children: list[Any]) -> Comparison:
+        left, operator, right = children
+        if not isinstance(left, Variable) and not isinstance(right, Variable):
+            shown = show_text(f"{render_term(left)} {operator} {render_term(right)}")
+            raise QueryError(f"{shown} compares two names; compare a variable with one of them")
+        return builders.comparison(left, str(operator), right)
+
+    def value(self, children: list[Token]) -> str:
+        return str(children[0])
+
     def variable(self, children: list[Token]) -> Variable:
         return Variable(children[0][1:])
 
@@ -136,36 +169,3 @@ class _Builder(Transformer[Token, Any]):
         if token.type == "QUOTED":
             return re.sub(r"\\(.)", r"\1", token[1:-1], flags=re.DOTALL)
         return str(token)
-
-
-def _suggest(shown: str, line: int, column: int, error: UnexpectedInput) -> str:
-    """What the query lacks at the place of the error; empty if that is not known."""
-    if line == 1 and column == 1:
-        return "; a query begins with its target variable, as in ?x: capital(?x, ?y)"
-    if shown[column - 1 : column] == '"':
-        return "; the quote is not closed"
-    expected = (
-        getattr(error, "accepts", None)
-        or getattr(error, "expected", None)
-        or getattr(error, "allowed", None)
-        or ()
-    )
-    wanted = sorted({_TERMINALS.get(name, name) for name in expected})
-    return f"; expected {' or '.join(wanted)}" if wanted else ""
-
-
-def _describe_error(text: str, error: UnexpectedInput) -> QuerySyntaxError:
-    """The place of the error, what was expected there, and the line with a caret below it."""
-    line, column = error.line, error.column
-    if line is None or line < 1 or getattr(getattr(error, "token", None), "type", "") == "$END":
-        lines = text.rstrip().split("\n")
-        line, column = len(lines), len(lines[-1]) + 1
-    # The parser counts lines by "\n" alone.
-    found = text.split("\n")[line - 1] if text.strip() else ""
-    hint = _suggest(found, line, column, error)
-    where = f"line {line}, column {column}" if "\n" in text.strip() else f"column {column}"
-    first = max(0, column - 1 - _AROUND)
-    caret = " " * count_cells(make_visible(found[first : column - 1])) + "^"
-    shown = make_visible(found[first : column + _AROUND].rstrip("\r"))
-    message = f"query not understood at {where}{hint}\n  {shown}\n  {caret}"
-    return QuerySyntaxError(message, line, column)

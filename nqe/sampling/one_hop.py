@@ -36,6 +36,34 @@ def make_link_queries(facts: Facts, graph: Graph) -> QueryTable:
     return table.take(np.flatnonzero(table.hard.lengths))
 
 
+def add_loose_answers(queries: QueryTable, graph: Graph) -> QueryTable:
+    """Return the queries of `make_link_queries` with more easy answers, for the loose filter.
+
+    They are the entities that complete the main triple to that of a fact, whatever qualifiers the
+    fact has. If a qualifier's value is asked for, the fact has one of that attribute.
+    """
+    plans = queries.plans
+    lengths = np.maximum(plans.asked + 1, FIRST_QUALIFIER)  # an asked value is the first one
+    slots = ranges(plans.slot_start[:-1], lengths)
+    attribute, filler = plans.attribute[slots], plans.filler[slots]
+    start = offsets(lengths)
+    last = start[1:] - 1
+    key = [plans.relation, plans.asked, filler[start[:-1]], filler[start[:-1] + 1], attribute[last]]
+    _, first, group = np.unique(key, axis=1, return_index=True, return_inverse=True)
+    few = Ragged(start, np.arange(len(slots))).take(first)
+    patterns = Patterns.without_sets(
+        relation=plans.relation[first],
+        closed=np.zeros(len(first), dtype=np.int64),
+        asked=plans.asked[first],
+        first_slot=few.offset,
+        attribute=attribute[few.values],
+        filler=filler[few.values],
+    )
+    found = graph.match_many(patterns)
+    answers = Ragged.group(found.answer, found.answer_pattern, len(first)).take(group.ravel())
+    return queries.with_easy(answers)
+
+
 def draw_closed_queries(
     graph: Graph, count: int, rng: np.random.Generator
 ) -> tuple[QueryTable, Integers]:

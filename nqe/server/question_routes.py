@@ -12,6 +12,7 @@ from fastapi.responses import JSONResponse, Response
 from starlette.concurrency import run_in_threadpool
 
 from nqe.answering.answerer import Outcome
+from nqe.answering.answers import Answers
 from nqe.errors import NqeError
 from nqe.server import wire
 from nqe.server.client_address import client_of
@@ -196,4 +197,5 @@ def _reply(
         text = asked.query if isinstance(asked.query, str) else None
         return describe_problem(outcome, text).model_dump(exclude_none=True)
     assert isinstance(question, Question)
+    assert isinstance(outcome, Answers), "the service takes only trees"
     return service.replies.answers(outcome, question.shown, milliseconds)

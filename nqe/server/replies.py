@@ -50,7 +50,7 @@ class Replies:
             "unless": list(found.unless),
             "unseen": list(found.unseen),
             "notes": list(found.warnings),
-            "steps": [self._step(found.plan, one) for one in found.steps],
+            "steps": [self._step(found.tree, one) for one in found.steps],
             "milliseconds": round(milliseconds, 2),
         }
 

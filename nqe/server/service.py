@@ -26,6 +26,7 @@ from nqe.graph.vocabulary import Names
 from nqe.query.binder import bind, read_query
 from nqe.query.completion import complete
 from nqe.query.exact import execute
+from nqe.query.join_plan import JoinPlan
 from nqe.query.labelled import label_query
 from nqe.query.plan import Op, Plan
 from nqe.query.query import Query
@@ -280,6 +281,8 @@ class Service:
     def _bind(self, query: Query | str | Mapping[str, Any]) -> Plan:
         """The plan of a query; refuses what is beyond the limits."""
         plan = bind(query, self.graph)
+        if isinstance(plan, JoinPlan):
+            raise plan.refuse("which the server does not answer yet", "ask it with `nqe ask`")
         if len(plan.steps) > self.settings.steps:
             raise TooMuch(
                 f"the question takes {len(plan.steps):,} steps; ask with at most "

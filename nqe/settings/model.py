@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from nqe.errors import NqeError
-from nqe.settings.values import check_above, check_at_least, check_choice, check_fraction
+from nqe.settings.values import check_above, check_at_least, check_choice, check_fraction, describe
 
 HETEROGENEITIES = ("dual", "node", "edge")
 MOST = {"width": 65_536, "layers": 1_000, "heads": 65_536, "feed_forward": 1_000_000}
@@ -13,6 +13,10 @@ MOST = {"width": 65_536, "layers": 1_000, "heads": 65_536, "feed_forward": 1_000
 
 MOST_CONTEXT = 1_000
 """The largest number of facts that a projection sees."""
+
+STARQE = "starqe"
+STARQE_SETTINGS = ("kind", "width", "layers", "dropout")
+"""The settings that a model of this kind has; all others belong to the kind nqe."""
 
 
 @dataclass(frozen=True)
@@ -24,7 +28,7 @@ class ModelSettings:
     width: int = 200
     """The length of every vector."""
     layers: int = 3
-    """The number of layers of the encoder."""
+    """The number of layers of the encoder; of starqe, also the longest chain of facts."""
     heads: int = 4
     """The number of attention heads; the width must be a multiple of it."""
     feed_forward: int = 400
@@ -57,8 +61,28 @@ class ModelSettings:
         for name in ("temperature", "steepness"):
             check_above(f"model.{name}", getattr(self, name), 0)
         check_fraction("model.dropout", self.dropout, below_one=True)
-        if self.width % self.heads:
+        if self.kind == STARQE:
+            self._check_starqe()
+        elif self.width % self.heads:
             raise NqeError(
                 f"setting model.width is {self.width}, which {self.heads} heads cannot share; "
                 "choose a multiple of model.heads"
+            )
+
+    def _check_starqe(self) -> None:
+        """Refuse what a model of the kind starqe does not have, rather than ignore it."""
+        for setting in fields(self):
+            value = getattr(self, setting.name)
+            if setting.name in STARQE_SETTINGS or value == setting.default:
+                continue
+            is_relations = setting.name == "predict_relations"
+            advice = "set train.relation_share to 0" if is_relations else "leave it out"
+            raise NqeError(
+                f"setting model.{setting.name} is {describe(value)}, but a model of the kind "
+                f"'{STARQE}' has no such setting; {advice}"
+            )
+        if self.width % 2:
+            raise NqeError(
+                f"setting model.width is {self.width}, but vectors of the kind '{STARQE}' are of "
+                "complex numbers; choose an even width"
             )

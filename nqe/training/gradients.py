@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 import numpy as np
 import torch
@@ -63,6 +64,16 @@ class BatchGradients:
         loss = self._loss(comparison, candidates.targets, scale, candidates.weight)
         loss.backward()  # type: ignore[no-untyped-call]
         return loss.detach() + self._ask_for_relations(step, scale, rng)
+
+    @contextmanager
+    def unchanged_buffers(self) -> Iterator[None]:
+        """Restore what passing a batch changes in a model: the running means of a batch norm."""
+        before = [one.clone() for one in self.model.buffers()]
+        try:
+            yield
+        finally:
+            for buffer, value in zip(self.model.buffers(), before, strict=True):
+                buffer.copy_(value)
 
     def _ask_for_relations(self, step: int, scale: float, rng: np.random.Generator) -> Tensor | int:
         """Add the gradients of the relation queries of a step, and return their loss."""

@@ -152,7 +152,9 @@ class Loop:
         """Refuse to save weights that give no finite loss, as training could not continue."""
         if self.last_batch is None:
             return
-        loss = self.gradients.compute(self.last_batch, self.state.step, self.progress)
+        # However often a run is saved, its weights are the same.
+        with self.gradients.unchanged_buffers():
+            loss = self.gradients.compute(self.last_batch, self.state.step, self.progress)
         value, norm = float(loss), self.optimizer.clip_gradients()
         self.optimizer.clear_gradients()
         is_finite = math.isfinite(value) and math.isfinite(norm)

@@ -62,14 +62,16 @@ class Optimizer:
                 torch._foreach_lerp_(
                     list(self.average.parameters()), list[Tensor](self.parameters), part
                 )
+                _average_buffers(self.average, self.model, part)
 
     def clear_gradients(self) -> None:
         """Remove all gradients."""
         self._adam.zero_grad(set_to_none=True)
 
     def has_finite_weights(self) -> bool:
-        """Whether no weight is infinite or NaN."""
-        return all(bool(one.isfinite().all()) for one in self.parameters)
+        """Whether no weight, and no running mean of a batch norm, is infinite or NaN."""
+        tensors = (*self.parameters, *self.model.buffers())
+        return all(bool(one.isfinite().all()) for one in tensors)
 
     def to_tensors(self) -> dict[str, Tensor]:
         """Return what continuing needs, apart from the weights of the model itself."""
@@ -113,6 +115,15 @@ def _check_fits(
         raise StorageError(
             f"{TENSORS}: damaged, as {what} does not fit its weights; train the model again"
         )
+
+
+def _average_buffers(average: Model, model: Model, part: float) -> None:
+    """Move the running means of a batch norm as the weights, and copy its count of steps."""
+    for own, latest in zip(average.buffers(), model.buffers(), strict=True):
+        if own.is_floating_point():
+            own.lerp_(latest, part)
+        else:
+            own.copy_(latest)
 
 
 def _copy(model: Model) -> Model:

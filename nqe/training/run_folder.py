@@ -101,7 +101,12 @@ class RunFolder:
 
     @classmethod
     def create(
-        cls, folder: Path, settings: RunSettings, card: Card, queries: UsedQueries | None
+        cls,
+        folder: Path,
+        settings: RunSettings,
+        card: Card,
+        queries: UsedQueries | None,
+        start: Path | None = None,
     ) -> RunFolder:
         """Make a new folder; an existing run is not touched."""
         check_new(folder)
@@ -113,6 +118,8 @@ class RunFolder:
             "trained_on": card.trained_on,
             "settings": settings.to_json(),
         }
+        if start is not None:
+            manifest["started_from"] = str(start)
         identity = compute_digest(manifest)[:32]
         with RUN.create(folder, {**manifest, "identity": identity}) as temporary:
             (temporary / SETTINGS).write_text(settings.to_toml(), encoding="utf-8")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import torch
@@ -24,9 +24,10 @@ from nqe.training.distributed import ProcessGroup, is_first_process, join_proces
 from nqe.training.loop import Loop
 from nqe.training.memory import keep_freed_memory
 from nqe.training.optimizer import Optimizer
-from nqe.training.query_sources import QuerySource, open_source
+from nqe.training.query_sources import QuerySource, TableSource, open_source
 from nqe.training.relation_source import open_relation_source
 from nqe.training.run_folder import RunFolder, State, UsedQueries, check_new
+from nqe.training.starting_weights import copy_weights
 from nqe.training.status import FitResult, Listeners, OnStep, OnValidation
 from nqe.training.tensorboard import TensorBoard
 from nqe.training.training_log import TrainingLog
@@ -41,6 +42,7 @@ def fit_weights(
     *,
     name: str | None = None,
     resume: bool = False,
+    start: str | Path | None = None,
     on_step: OnStep | None = None,
     on_validation: OnValidation | None = None,
 ) -> FitResult:
@@ -55,6 +57,8 @@ def fit_weights(
             # Before its state is read, as another process may be changing it.
             _lock(folder, locks)
         job = _prepare(dataset, folder, queries, settings, name, resume)
+        if start is not None:
+            job = replace(job, start=_check_start(Path(start), resume))
         state = State() if job.resumed is None else job.resumed.state
         if state.end == job.settings.train.end:
             return FitResult(folder, state.step, 0, state.seconds, state.best)
@@ -95,6 +99,15 @@ def _prepare(
     return job
 
 
+def _check_start(start: Path, resume: bool) -> Path:
+    """Refuse a start for a run that has weights of its own."""
+    if resume:
+        raise NqeError(
+            f"{start}: a resumed run continues with its own weights; leave out --start-from"
+        )
+    return start
+
+
 @dataclass(frozen=True)
 class _Job:
     """What to train on, how, and where to write."""
@@ -105,6 +118,8 @@ class _Job:
     settings: RunSettings
     name: str | None
     resumed: RunFolder | None
+    start: Path | None = None
+    """The RUN or checkpoint whose weights it begins with; None begins with random ones."""
 
     @property
     def facts(self) -> str:
@@ -170,10 +185,14 @@ def _fit(
     settings, dataset = job.settings.train, job.dataset
     queries = None if job.queries is None else job.queries.folder
     model = _build_model(job)
+    _check_can_learn(model, queries)
     with open_source(dataset, queries, settings, state.position) as source:
         valid = (
             choose_validation_queries(dataset, queries, settings) if processes.is_first else None
         )
+        for table in (source.table if isinstance(source, TableSource) else None, valid):
+            if table is not None:
+                model.check_expressible(table.plans, table.shape)
         # Not earlier, so that a mistake in the input leaves no folder behind.
         run = _open_folder(job, processes)
         if job.resumed is None:
@@ -193,6 +212,16 @@ def _fit(
     return FitResult(run.folder, end.step, end.step - state.step, end.seconds, end.best)
 
 
+def _check_can_learn(model: Model, queries: str | None) -> None:
+    """Refuse a graph alone for a model that cannot encode every query about it."""
+    if queries is None and not model.expresses_all:
+        raise NqeError(
+            "training on a graph alone asks for every slot of facts, which a model of the kind "
+            f"'{model.settings.kind}' cannot express; sample queries that it can, such as those of "
+            "`nqe sample GRAPH -o QUERIES --preset wd50k-qe`, and train on them"
+        )
+
+
 def _count_steps(job: _Job, source: QuerySource) -> int:
     settings = job.settings.train
     return settings.steps or settings.epochs * source.epoch_batches
@@ -203,6 +232,8 @@ def _build_model(job: _Job) -> Model:
     names, settings = job.dataset.vocabulary, job.settings
     torch.manual_seed(settings.train.seed)
     model = new_model(settings.model, len(names.entities), len(names.relations), names)
+    if job.start is not None:
+        copy_weights(model, job.start)
     if settings.train.relation_share and not model.predicts_relations:
         raise NqeError(
             f"train.relation_share is {settings.train.relation_share}, but a model of the kind "
@@ -222,7 +253,7 @@ def _open_folder(job: _Job, processes: ProcessGroup) -> RunFolder:
     trained_on = job.facts if job.queries is None else job.queries.folder
     card = Card(job.name, job.dataset.fingerprint, trained_on)
     if processes.is_first:
-        return RunFolder.create(job.folder, job.settings, card, job.queries)
+        return RunFolder.create(job.folder, job.settings, card, job.queries, job.start)
     return RunFolder(job.folder, card)
 
 

@@ -19,8 +19,18 @@ from nqe.cli.ask_file import WRITERS
 from nqe.cli.print_answers import AnswerPrinter
 
 NUMBER = re.compile(r"(?<=\"probability\": )[0-9.e-]+")
-COLUMNS = ["query", "text", "rank", "entity", "label", "probability", "score", "known", "seen"]
-COLUMNS += ["elsewhere", "mode", "listed", "stated_count", "likely_count", "warnings", "error"]
+COLUMNS = ["query", "text", "rank", "variable", "entity", "label", "count", "probability", "score"]
+COLUMNS += [
+    "known",
+    "seen",
+    "elsewhere",
+    "mode",
+    "listed",
+    "stated_count",
+    "likely_count",
+    "warnings",
+    "error",
+]
 NOTHING = "?x: borders(?x, Europe)"
 
 

@@ -16,7 +16,7 @@ from helpers import Run, files, nqe, start, told, well
 
 from nqe import cli, demo_dataset
 from nqe.cli import progress
-from nqe.cli.train import _watch
+from nqe.cli.train import watch_steps
 from nqe.settings import build_run_settings
 from nqe.training import TrainingStatus, forecast
 
@@ -303,7 +303,7 @@ def test_a_budget_that_is_far_too_short_is_warned_about_once(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     shown: list[TrainingStatus] = []
-    on_step = _watch(shown.append, ATLAS, "atlas")
+    on_step = watch_steps(shown.append, ATLAS, "atlas")
     short = forecast.Forecast(40, 0.08, 1200.0, has_budget=True)
     statuses = [
         TrainingStatus(step, step / 40, 0, 10.0, 5.0, None, short if step > 1 else None)

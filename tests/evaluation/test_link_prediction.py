@@ -17,8 +17,10 @@ from torch import Tensor
 from nqe.errors import NqeError
 from nqe.evaluation import Bootstrap, Report, evaluate, predict_links
 from nqe.evaluation.groupings import OF_LINKS
+from nqe.evaluation.link_prediction import FILTERS
 from nqe.graph import Dataset, Fact
 from nqe.query.step_table import StepTable
+from nqe.sampling.one_hop import add_loose_answers, make_link_queries
 
 splits = st.fixed_dictionaries(
     {
@@ -104,6 +106,55 @@ def test_every_entity_of_every_fact_is_ranked_among_those_that_no_split_states(
         assert metrics.mrr == pytest.approx(np.mean(reciprocal))
         assert metrics["hits@3"] == pytest.approx(np.mean([one >= 1 / 3 for one in reciprocal]))
         assert metrics["mean_rank"] == pytest.approx(np.mean([1 / one for one in reciprocal]))
+
+
+def loose_questions(dataset: Dataset) -> set[tuple[Key, int]]:
+    """Each fact of any split without each of its entities, as its main triple alone.
+
+    Of a qualifier that is asked for, the attribute counts as well.
+    """
+    found = set()
+    for facts in dataset.splits.values():
+        for number in range(len(facts)):
+            subject, relation, object_, pairs = facts.row(number)
+            found |= {((relation, 0, -1, object_, -1), subject)}
+            found |= {((relation, 1, subject, -1, -1), object_)}
+            found |= {((relation, 2, subject, object_, name), value) for name, value in pairs}
+    return found
+
+
+@given(facts=splits)
+def test_the_loose_filter_leaves_out_what_the_main_triple_has_with_any_qualifiers(
+    facts: dict[str, list[Fact]],
+) -> None:
+    dataset = Dataset.of(facts)
+    count, true = len(dataset.vocabulary.entities), loose_questions(dataset)
+    queries = add_loose_answers(
+        make_link_queries(dataset.splits["test"], dataset.graph), dataset.graph
+    )
+    for row in range(len(queries)):
+        [step] = queries.plans.plan(row).steps
+        subject, object_ = (-1 if slot is None else slot for slot in step.slots[:2])
+        attribute = step.attributes[0] if step.asked == 2 else -1
+        key = (step.relation, step.asked, subject, object_, attribute)
+        left_out = {*queries.easy[row].tolist(), *queries.hard[row].tolist()}
+        assert left_out == {entity for entity in range(count) if (key, entity) in true}
+
+
+def test_the_loose_filter_never_makes_a_rank_worse() -> None:
+    plain, dated = Fact("a", "r", "b"), Fact("a", "r", "c", (("at", "d"),))
+    dataset = Dataset.of({"train": [dated], "test": [plain]})
+    runner = KeyRunner(len(dataset.vocabulary.entities))
+    strict, loose = (predict_links(runner, dataset, filter=name) for name in FILTERS)
+    # Of 5 entities, c also stands beside a and r, in a fact with other qualifiers.
+    assert loose.all["mean_rank"] <= strict.all["mean_rank"]
+    assert loose.all["adjusted_mean_rank"] != strict.all["adjusted_mean_rank"]
+
+
+def test_an_unknown_filter_is_refused() -> None:
+    dataset = Dataset.of({"train": [Fact("a", "r", "b")], "test": [Fact("b", "r", "a")]})
+    with pytest.raises(NqeError, match="unknown filter 'lax'; choose one of strict, loose"):
+        predict_links(KeyRunner(2), dataset, filter="lax")
 
 
 def test_a_split_that_does_not_exist_is_refused() -> None:

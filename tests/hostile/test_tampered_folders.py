@@ -10,7 +10,7 @@ from hostile_writing import Disks, Kills, Kinds, NoSmallDisk, Swaps, mount_small
 from saved_examples import Example, make_examples
 from tampered_folders import TamperedFolders
 
-KINDS = ("graph", "queries", "run", "checkpoint", "rules")
+KINDS = ("graph", "queries", "run", "checkpoint", "rules", "results")
 CASES = 60
 pytestmark = pytest.mark.xdist_group("tampered folders")
 

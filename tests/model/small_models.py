@@ -16,7 +16,9 @@ HETEROGENEITIES = ("dual", "node", "edge")
 
 
 def small_settings(**settings: Any) -> ModelSettings:
-    sizes = {"width": 8, "layers": 2, "heads": 2, "feed_forward": 12}
+    sizes = {"width": 8, "layers": 2}
+    if settings.get("kind") != "starqe":
+        sizes |= {"heads": 2, "feed_forward": 12}
     return ModelSettings(**(sizes | settings))
 
 

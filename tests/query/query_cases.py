@@ -1,19 +1,18 @@
-"""Small graphs, random queries over them, and their answers by enumeration."""
+"""Small graphs and random queries over them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from itertools import count, product
-from typing import assert_never
+from collections.abc import Iterator
+from itertools import count
 
-from hypothesis import reject
+from brute_force import find_rows
 from hypothesis import strategies as st
 from strategies import ENTITIES, RELATIONS, entity_ids, relation_ids, small_facts
 
 from nqe.errors import QueryError
 from nqe.graph import Fact, Graph
-from nqe.query import And, Atom, Not, Or, Query, QueryGraph, Variable, variables
-from nqe.query.formula import Formula, Term, split_and
+from nqe.query import And, Atom, Comparison, Not, Or, Query, QueryGraph, Variable, variables
+from nqe.query.formula import OPERATORS, Formula, Term
 
 TARGET = Variable("x")
 
@@ -29,6 +28,48 @@ FILMS = [
     Fact("Bob", "born", "Oslo"),
     Fact("Cid", "born", "Rome"),
 ]
+LITERALS = [
+    "1955^^time",
+    "1955-03^^time",
+    "195X^^time",
+    "5^^number",
+    "5 kg^^number",
+    "7 kg^^number",
+    "5..10 kg^^number",
+    "abc^^text",
+    "abd^^text@en",
+]
+WRITTEN_VALUES = ["1955", "1955-03-04", "5", "6.5", "6 kg", "1955^^number", "abc^^text"]
+HARD_NAMES = [
+    *OPERATORS,
+    *(
+        "a=b",
+        "<a",
+        "a>",
+        "=>",
+        "==",
+        "!a",
+        "a!=b",
+        "count",
+        "Count",
+        "and",
+        "1999",
+        "a<=b",
+        "COUNT",
+    ),
+]
+literal_facts = st.lists(
+    st.builds(
+        Fact,
+        entity_ids,
+        relation_ids,
+        st.one_of(entity_ids, st.sampled_from(LITERALS)),
+        st.lists(st.tuples(relation_ids, st.sampled_from((*ENTITIES, *LITERALS))), max_size=2).map(
+            tuple
+        ),
+    ),
+    max_size=10,
+)
 fact_lists = st.lists(small_facts, max_size=16)
 
 
@@ -98,105 +139,79 @@ def _atoms(
 
 
 @st.composite
-def query_graphs(draw: st.DrawFn) -> QueryGraph:
-    """A query graph with one or two targets, whose variables need not form a tree."""
-    targets = variables("x y")[: draw(st.integers(1, 2))]
-    formula = draw(st.recursive(_tangled_atoms, _connect, max_leaves=5))
+def query_graphs(draw: st.DrawFn, with_literals: bool = True) -> QueryGraph:
+    """A query graph of any kind: rows, counts, cycles, comparisons, variables for relations."""
+    targets = variables("x y")[: draw(st.integers(0, 2))]
+    counted = draw(st.sampled_from(variables("x z"))) if not targets else draw(_perhaps_counted)
+    leaves = _tangled_leaves(LITERALS if with_literals else [])
+    formula = draw(st.recursive(leaves, _connect, max_leaves=5))
     try:
-        return QueryGraph.of(targets, formula)
+        return QueryGraph.of(targets, formula, counted)
     except QueryError:
-        reject()
+        # With all variables in one atom, every formula has a meaning.
+        return QueryGraph.of(targets, And((_EVERY_VARIABLE, formula)), counted)
 
 
-_tangled_atoms = st.builds(
-    Atom,
-    relation_ids,
-    st.sampled_from(variables("x x y")),
-    st.one_of(st.sampled_from(variables("y z")), entity_ids),
-    st.lists(st.tuples(relation_ids, st.sampled_from(variables("x y z"))), max_size=1).map(tuple),
-    st.booleans(),
+_perhaps_counted = st.sampled_from((None, None, None, Variable("z")))
+_EVERY_VARIABLE = Atom(
+    Variable("r"), Variable("x"), Variable("y"), ((RELATIONS[0], Variable("z")),)
 )
+
+
+def _tangled_leaves(literals: list[str]) -> st.SearchStrategy[Formula]:
+    """Atoms and comparisons of a few variables, which stand in any place."""
+    names = variables("x y z")
+    terms = st.sampled_from((*names, *names, *ENTITIES, *literals))
+    atoms = st.builds(
+        Atom,
+        st.one_of(relation_ids, relation_ids, st.just(Variable("r"))),
+        st.sampled_from(variables("x x y")),
+        terms,
+        st.lists(st.tuples(relation_ids, terms), max_size=1).map(tuple),
+        st.booleans(),
+    )
+    written = WRITTEN_VALUES if literals else []
+    compared = st.sampled_from((*names, *literals, *written))
+    comparisons = st.builds(
+        Comparison, st.sampled_from(OPERATORS), st.sampled_from(names), compared
+    )
+    same = st.sampled_from(("=", "!="))
+    of_entities = st.builds(Comparison, same, st.sampled_from(names), entity_ids)
+    of_relations = st.builds(Comparison, same, st.just(Variable("r")), relation_ids)
+    return st.one_of(atoms, atoms, atoms, comparisons, comparisons, of_entities, of_relations)
 
 
 def _connect(inner: st.SearchStrategy[Formula]) -> st.SearchStrategy[Formula]:
     parts = st.lists(inner, min_size=2, max_size=3).map(tuple)
-    return st.one_of(st.builds(And, parts), st.builds(Or, parts), st.builds(Not, inner))
+    return st.one_of(
+        st.builds(And, parts), st.builds(And, parts), st.builds(Or, parts), st.builds(Not, inner)
+    )
 
 
-_any_names = st.text(min_size=1)
-_any_variables = st.from_regex(r"\w+", fullmatch=True).map(Variable)
+# Names that look like operators, keywords and numbers stand beside names of any kind.
+_any_names = st.one_of(st.text(min_size=1), st.sampled_from(HARD_NAMES))
+_any_variables = st.one_of(st.from_regex(r"\w+", fullmatch=True), st.just("count")).map(Variable)
 _any_terms = st.one_of(_any_names, _any_variables)
 _any_atoms = st.builds(
     Atom,
-    _any_names,
+    _any_terms,
     _any_terms,
     _any_terms,
     st.lists(st.tuples(_any_names, _any_terms), max_size=3).map(tuple),
     st.booleans(),
 )
+_any_comparisons = st.builds(Comparison, st.sampled_from(OPERATORS), _any_variables, _any_terms)
 
 
-any_queries = st.builds(Query, _any_variables, st.recursive(_any_atoms, _connect, max_leaves=6))
+any_queries = st.builds(
+    Query,
+    st.lists(_any_variables, max_size=3),
+    st.recursive(st.one_of(_any_atoms, _any_comparisons), _connect, max_leaves=6),
+    st.one_of(st.none(), _any_variables),
+).filter(lambda query: query.targets or query.counted)
 """Queries with any names and any structure, most of which have no meaning."""
 
 
 def answers(query: Query, graph: Graph) -> list[str]:
     """The entities that make the formula true, found by trying each."""
-    return [entity for (entity,) in answer_rows(query.graph, graph)]
-
-
-def answer_rows(query: QueryGraph, graph: Graph) -> list[tuple[str, ...]]:
-    """The combinations of entities that make the query true, found by trying each."""
-    return [
-        row
-        for row in product(graph.vocabulary.entities.ids, repeat=len(query.targets))
-        if _holds(query.formula, dict(zip(query.targets, row, strict=True)), graph)
-    ]
-
-
-def _holds(formula: Formula, values: Mapping[Variable, str], graph: Graph) -> bool:
-    """Whether some values of the variables of this scope make all conjuncts true."""
-    parts = list(split_and(formula))
-    bound = {
-        t for part in parts if isinstance(part, Atom) for t in part.terms if isinstance(t, Variable)
-    }
-    free = sorted(bound - values.keys(), key=str)
-    for choice in product(graph.vocabulary.entities.ids, repeat=len(free)):
-        chosen = {**values, **dict(zip(free, choice, strict=True))}
-        if all(_literal(part, chosen, graph) for part in parts):
-            return True
-    return False
-
-
-def _literal(part: Formula, values: Mapping[Variable, str], graph: Graph) -> bool:
-    match part:
-        case Atom():
-            return _stated(part, values, graph)
-        case Not():
-            return not _holds(part.part, values, graph)
-        case Or():
-            return any(_holds(branch, values, graph) for branch in part.parts)
-        case And():
-            return all(_holds(one, values, graph) for one in part.parts)
-        case _:
-            assert_never(part)
-
-
-def _stated(atom: Atom, values: Mapping[Variable, str], graph: Graph) -> bool:
-    """Whether a fact matches the atom; each qualifier needs a pair of its own in the fact."""
-    subject, object_, *fillers = (
-        values[term] if isinstance(term, Variable) else term for term in atom.terms
-    )
-    wanted = [(a, filler) for (a, _), filler in zip(atom.qualifiers, fillers, strict=True)]
-    for fact in graph:
-        if (fact.subject, fact.relation, fact.object) != (subject, atom.relation, object_):
-            continue
-        left = list(fact.qualifiers)
-        try:
-            for pair in wanted:
-                left.remove(pair)
-        except ValueError:
-            continue
-        if not (atom.closed and left):
-            return True
-    return False
+    return sorted(entity for (entity,) in find_rows(query.graph, graph))

@@ -41,6 +41,11 @@ def test_keywords_are_offered_where_a_relation_may_stand_and_only_there() -> Non
     assert "and" not in [one.text for one in suggest("?x: speaks(?x, an")]
 
 
+def test_count_is_offered_among_the_targets_and_only_there() -> None:
+    assert suggest("?y, cou")[0].text == "count"
+    assert "count" not in [one.text for one in suggest("?x: cou")]
+
+
 def test_nothing_is_offered_before_anything_is_typed() -> None:
     assert suggest("") == []
     assert suggest("?x: borders(") == []
@@ -76,6 +81,11 @@ def test_a_label_that_is_the_id_of_something_else_is_replaced_by_its_id() -> Non
         ("?x: currency(?x, Euro; start_year: ", "entity"),
         ("?x: (borders(?x, France) or ", "relation"),
         ("?x: not (", "relation"),
+        ("?x, ?y: ", "relation"),
+        ("?x: ?r(", "entity"),
+        ("?x: ?r(?x, a) and ?r != ", "relation"),
+        ("?x: borders(?x, ?y) and ?y != ", "entity"),
+        ("?x: borders(?x, ?y) and (?y>=", "entity"),
         ('?x: "shares border with"(', "entity"),
     ],
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 from query_cases import queries, query_graphs
 
 from nqe.errors import QueryError
@@ -51,17 +52,36 @@ def test_an_or_of_ors_is_one_or() -> None:
 @given(queries())
 def test_the_formula_of_a_graph_gives_the_same_graph(query: Query) -> None:
     graph = query.graph
-    assert QueryGraph.of(graph.targets, graph.formula) == graph
+    assert QueryGraph.of(graph.targets, graph.formula, graph.counted) == graph
 
 
 @given(query_graphs())
 def test_the_formula_of_a_graph_that_is_not_a_tree_gives_the_same_graph(graph: QueryGraph) -> None:
-    assert QueryGraph.of(graph.targets, graph.formula) == graph
+    assert QueryGraph.of(graph.targets, graph.formula, graph.counted) == graph
+
+
+def compiles(graph: QueryGraph) -> bool:
+    try:
+        compile_tree(graph)
+    except QueryError:
+        return False
+    return True
+
+
+@given(st.one_of(query_graphs(), queries().map(lambda query: query.graph)))
+def test_a_graph_is_a_tree_exactly_if_the_compiler_takes_it(graph: QueryGraph) -> None:
+    assert graph.is_tree == compiles(graph)
 
 
 @pytest.mark.parametrize(
     ("text", "refused_as_tree"),
     [
+        ("count ?x: p(?x, a)", r"counts \?x"),
+        ("?y, count ?x: p(?x, ?y)", r"counts \?x"),
+        ("?x, ?y: p(?x, ?y)", r"several targets \(\?x, \?y\)"),
+        ("?x: p(?x, ?y) and ?y < 5", r"\?y < 5 is a comparison"),
+        ("?x: p(?x, ?y) and not ?x = ?y", r"shares \?y with the rest beside \?x"),
+        ("?x: not ?r(?x, a)", r"\?r stands for the relation in \?r\(\?x, a\)"),
         ("?x: p(?x, ?y) and q(?y, ?z) and r(?z, ?x)", r"\?x closes a cycle"),
         ("?x: p(?x, ?x)", r"\?x stands twice"),
         ("?x: q(?y, a) and not p(?x, ?y)", r"shares \?y with the rest beside \?x"),
@@ -83,6 +103,38 @@ def test_several_targets_have_a_graph_and_are_refused_by_the_compiler() -> None:
         compile_tree(graph)
 
 
+def test_comparisons_bind_in_the_scope_in_which_they_stand() -> None:
+    scope = parse("?x: p(?x, ?y) and ?y < ?z and (q(?x, ?z) or r(?z, ?w) and ?w != ?y)").graph.scope
+    assert scope.variables == (Y, Z)
+    assert [str(one.left) for one in scope.comparisons] == ["?y"]
+    [branches] = scope.disjunctions
+    assert branches.variables == (X, Z, Y)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "?x: area(?x, ?a) and area(France, ?b) and ?a > ?b",
+        "?x: born(?x, ?y) and (?y < 1900 or ?y > 2000)",
+        "?x: not p(?x, a) and ?x != b",
+        "?x: p(?x, a) and (q(?x, ?z) or r(?z, ?x)) and ?z > 1999",
+        "?x, ?r: ?r(France, ?x) and not ?r(Germany, ?x) and ?r != borders",
+        "?r: ?r(a, ?x) and ?r(b, ?y) and ?x != ?y",
+    ],
+)
+def test_comparisons_and_relations_connect_parts(text: str) -> None:
+    assert parse(text).graph.formula == parse(text).formula
+
+
+def test_variables_for_relations_are_told_from_those_for_entities() -> None:
+    (r,) = variables("r")
+    assert parse("?x: ?r(?x, ?y) and not ?s(?x, ?y)").graph.relation_variables == {
+        r,
+        Variable("s"),
+    }
+    assert parse("?x: p(?x, ?r)").graph.relation_variables == frozenset()
+
+
 def test_parts_may_be_connected_with_any_of_several_targets() -> None:
     assert graph_of("?x: p(?x, a) and q(?y, b)", Y).scope.free == (X, Y)
 
@@ -99,6 +151,19 @@ def test_parts_may_be_connected_with_any_of_several_targets() -> None:
         ("?x: p(?x, a) and (q(?z, b) or r(?z, c))", r"the `or` in .* shares no variable"),
         ("?x: p(?x, a) and (q(?x, b) or r(?z, b))", r"branch r\(\?z, b\) does not use \?x, which"),
         ("?x: p(?x, ?y) and (q(?x, ?y) or r(?z, b))", r"does not use \?x or \?y, which the `or`"),
+        ("?x: ?x > 5", r"\?x stands only in comparisons, .*; add an atom with \?x"),
+        ("?x: p(?x, a) and ?x != ?y", r"\?y stands only in comparisons"),
+        ("?x: p(?x, a) and not (q(?x, b) and ?z < ?x)", r"\?z stands only in comparisons"),
+        ("?x: p(?x, a) and not ?z < 5", r"`not` in .* shares no variable"),
+        ("?x: p(?x, a) and (q(?x, b) or ?z < 5)", r"the branch \?z < 5 does not use \?x"),
+        ("?x, ?y: p(?x, a) and ?y < 5", r"\?y stands only"),
+        ("count ?x: p(?y, a)", r"\?x, which is counted, does not occur"),
+        ("?x, count ?x: p(?x, a)", r"\?x is a target and counted, too"),
+        ("?x: ?r(?x, a) and p(?r, b)", r"\?r stands for an entity in p\(\?r, b\) and for a rel"),
+        ("?x: ?r(?x, a) and not p(?x, ?r)", r"use two variables"),
+        ("?x: ?r(?x, a) and ?r < p", r"\?r < p orders a relation, but \?r stands for one"),
+        ("?x: ?r(?x, a) and ?r != ?x", r"compares a relation, \?r, with an entity, \?x"),
+        ("?x: ?r(?x, a) and ?x != ?r", r"compares a relation, \?r, with an entity, \?x"),
     ],
 )
 def test_what_never_has_a_meaning_has_no_graph(text: str, message: str) -> None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from xml.etree import ElementTree
 
 from hypothesis import given
-from query_cases import fact_lists, graph_of, queries
+from query_cases import fact_lists, graph_of, queries, query_graphs
 
 from nqe.graph import Fact, Graph
-from nqe.query import Query, bind
+from nqe.query import Query, QueryGraph, bind
 from nqe.query.drawing import draw
+from nqe.query.graph_drawing import draw_graph
 from nqe.query.plan import Op
-from nqe.query.svg import draw_svg
+from nqe.query.svg import draw_svg, write_svg
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -41,6 +42,19 @@ def test_any_plan_is_drawn_as_well_formed_svg_without_overlaps(
     steps = [node for node in drawing.nodes if node.step is not None]
     assert len(steps) == len(plan.steps)
     assert all(step.op != Op.PROJECTION or step.slots for step in plan.steps)
+
+
+@given(query_graphs(with_literals=False))
+def test_any_query_graph_is_drawn_as_well_formed_svg_without_overlaps(query: QueryGraph) -> None:
+    drawing = draw_graph(query, graph_of([]).vocabulary)
+    picture = ElementTree.fromstring(write_svg(drawing, "a title"))
+    shapes = list(picture.iter(f"{SVG}rect"))[1:]
+    assert len(shapes) == len(drawing.nodes)
+    middles = {
+        (float(one.get("x") or 0) + float(one.get("width") or 0) / 2, one.get("y"))
+        for one in shapes
+    }
+    assert len(middles) == len(shapes)
 
 
 def test_notes_stand_below_their_step_and_those_of_the_last_step_below_the_target() -> None:
