@@ -87,20 +87,26 @@ CONTEXT = {"model": {"context": 16}}
 REGULAR = {"model": {"context": 16, "dropout": 0.3}, "train": {"smoothing": 0.2}}
 LATER = REGULAR | {"train": {"smoothing": 0.2, "rate": 7e-4}}
 """For a training that goes on from another run's weights: the rate rises again, but less far."""
+AVERAGED = REGULAR | {"train": {"smoothing": 0.2, "average": 0.999}}
+DROPOUT = {"model": {"dropout": 0.3}}
+DROPOUT_LATER = DROPOUT | {"train": {"rate": 1e-3}}
 BOTH = "train,valid"
 RUNS = {
     "base": Planned(26, 1),
-    "dropout3": Planned(26, 1, {"model": {"dropout": 0.3}}),
+    "dropout3": Planned(26, 1, DROPOUT),
     "context16": Planned(26, 1, CONTEXT),
     "smooth2": Planned(26, 1, {"train": {"smoothing": 0.2}}),
     "width128": Planned(26, 1, {"model": {"width": 128, "feed_forward": 256}}),
     "relations": Planned(26, 1, {"train": {"relation_share": 0.1}}),
     "context16-62m": Planned(62, 1, CONTEXT),
     "regular-60m": Planned(60, 2, REGULAR),
+    "averaged-75m": Planned(75, 1, AVERAGED),
     "regular-both": Planned(45, 1, LATER, BOTH, "regular-60m", start="regular-60m"),
     "jf17k": Planned(12, 1, data="jf17k"),
     "jf17k-regular": Planned(12, 1, REGULAR, data="jf17k"),
     "jf17k-both": Planned(30, 1, LATER, BOTH, "jf17k-regular", "jf17k", "jf17k-regular"),
+    "jf17k-plain": Planned(15, 1, DROPOUT, data="jf17k"),
+    "jf17k-plain-both": Planned(45, 1, DROPOUT_LATER, BOTH, "jf17k-plain", "jf17k", "jf17k-plain"),
 }
 """The runs by name: trials of 26 minutes on one core, and those over a full budget."""
 
