@@ -87,7 +87,7 @@ CONTEXT = {"model": {"context": 16}}
 REGULAR = {"model": {"context": 16, "dropout": 0.3}, "train": {"smoothing": 0.2}}
 LATER = REGULAR | {"train": {"smoothing": 0.2, "rate": 7e-4}}
 """For a training that goes on from another run's weights: the rate rises again, but less far."""
-AVERAGED = REGULAR | {"train": {"smoothing": 0.2, "average": 0.999}}
+AVERAGED = {"train": {"average": 0.999}}
 DROPOUT = {"model": {"dropout": 0.3}}
 DROPOUT_LATER = DROPOUT | {"train": {"rate": 1e-3}}
 BOTH = "train,valid"
@@ -100,7 +100,7 @@ RUNS = {
     "relations": Planned(26, 1, {"train": {"relation_share": 0.1}}),
     "context16-62m": Planned(62, 1, CONTEXT),
     "regular-60m": Planned(60, 2, REGULAR),
-    "averaged-75m": Planned(75, 1, AVERAGED),
+    "averaged": Planned(50, 1, AVERAGED),
     "regular-both": Planned(45, 1, LATER, BOTH, "regular-60m", start="regular-60m"),
     "jf17k": Planned(12, 1, data="jf17k"),
     "jf17k-regular": Planned(12, 1, REGULAR, data="jf17k"),
