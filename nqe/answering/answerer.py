@@ -24,7 +24,7 @@ from nqe.query.exact import MAX_BINDINGS, execute, execute_many, execute_trees
 from nqe.query.join_plan import JoinPlan
 from nqe.query.plan import Plan
 from nqe.query.result import Result
-from nqe.query.rows import Rows
+from nqe.query.rows import Rows, find_rows
 
 if TYPE_CHECKING:
     from nqe.answering.calibration import Calibration
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from nqe.answering.hybrid import HybridOptions, HybridRun
     from nqe.answering.neural import NeuralEngine
     from nqe.answering.relation_prediction import Name, Pairs, RelationAnswer
+    from nqe.answering.row_explanation import RowExplanation
     from nqe.model.model import Model
     from nqe.rules.rules import Rules
 
@@ -186,9 +187,12 @@ class Answerer:
         return chosen.with_rules_alone() if request.mode == RULES else chosen
 
     def explain(
-        self, query: Question, entity: int | str | None = None, mode: str | None = None
-    ) -> Explanation:
-        """Explain the rank of an entity, by default of the best answer; see `nqe.explain`.
+        self,
+        query: Question,
+        entity: Name | Sequence[Name] | None = None,
+        mode: str | None = None,
+    ) -> Explanation | RowExplanation:
+        """Explain the rank of an answer, by default of the best one; see `nqe.explain`.
 
         The mode is hybrid, or rules to leave the model out.
         """
@@ -228,6 +232,13 @@ class Answerer:
         results = execute_trees(plans, self.graph, self.max_bindings)
         engine = self.neural if least is None else self.neural.with_least(least)
         return (sets[-1] for sets in engine.compute_sets(results, mode))
+
+    def compute_join_set(self, plan: JoinPlan) -> FuzzySet:
+        """The fuzzy set of the target of a plan that is no tree, and that has one target."""
+        from nqe.answering.predicted_rows import predict_rows
+
+        stated = find_rows(plan, self.graph, self.max_bindings)
+        return predict_rows(plan, stated, self.neural).to_set()
 
     def run(self, plans: Sequence[Plan]) -> HybridRun:
         """Compute the fuzzy set of every step of some plans."""
