@@ -25,9 +25,8 @@ from nqe.answering.neural import NeuralEngine
 from nqe.answering.relation_candidates import find_relations
 from nqe.graph.arrays import Integers
 from nqe.graph.vocabulary import Names
-from nqe.query import cut as cuts
 from nqe.query.binder import bind_ids
-from nqe.query.cut import Cut, CutStep
+from nqe.query.cut import Cut, CutStep, find_scope_cut, is_comparison
 from nqe.query.formula import Atom, Variable
 from nqe.query.plan import Op
 from nqe.query.query_graph import QueryGraph
@@ -178,6 +177,8 @@ class CutRunner:
 
     def run_scope(self, scope: Scope, variable: Variable, row: Row) -> FuzzySet:
         """The set of what fits a scope; one without the variable holds all entities alike."""
+        if all(map(is_comparison, scope.conditions)):
+            return self._compare(scope, variable, row)
         cut = self.find_cut(scope, variable)
         given = {one: row[one] for one in cut.graph.targets if one != variable}
         bindings = CutRunner(cut, self.engine, given=given).run()
@@ -188,14 +189,21 @@ class CutRunner:
         _, chances = join(np.zeros(len(bindings), dtype=np.int64), bindings.weight, 1)
         return FuzzySet(_NOTHING, np.zeros(0), float(chances.sum()))
 
+    def _compare(self, scope: Scope, variable: Variable, row: Row) -> FuzzySet:
+        """The set of what fits a scope that only compares."""
+        every = self._count(variable) if variable in scope.free else 1
+        columns = {one: np.full(every, number) for one, number in row.items()}
+        columns[variable] = np.arange(every)
+        kept = self._filters.hold(Branches((scope,)), columns)
+        if variable not in scope.free:
+            return EVERYTHING if kept[0] else _list(_NOTHING)
+        return _list(np.flatnonzero(kept))
+
     def find_cut(self, scope: Scope, variable: Variable) -> Cut:
-        """The cut of a scope, in which all that is bound comes first."""
+        """The cut of a scope, in which all that is bound by then comes first."""
         if id(scope) not in self._cuts:
-            free = [one for one in self.cut.order if one in scope.free]
-            first = [one for one in free if one != variable]
-            if variable not in free:
-                first = first[:-1]
-            self._cuts[id(scope)] = cuts.find_cut(QueryGraph(tuple(free), scope), first)
+            place = self.cut.order.index(variable)
+            self._cuts[id(scope)] = find_scope_cut(scope, self.cut.order[: place + 1])
         return self._cuts[id(scope)]
 
     def _combine(self, op: Op, sets: Sequence[FuzzySet]) -> FuzzySet:
