@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,8 +20,9 @@ from nqe.graph.dataset import Dataset
 from nqe.graph.entity_set import EntitySet
 from nqe.graph.fact_columns import Facts
 from nqe.graph.graph import Graph
-from nqe.query.binder import Question, bind
+from nqe.query.binder import BoundPlan, Question, bind, bind_ids
 from nqe.query.exact import MAX_BINDINGS, execute, execute_many, execute_trees
+from nqe.query.filter_expansion import expand_filters
 from nqe.query.join_plan import JoinPlan
 from nqe.query.plan import Plan
 from nqe.query.result import Result
@@ -260,6 +262,8 @@ class Answerer:
         """Check a request and bind its query; raises NqeError if it cannot be answered."""
         mode = request.check(self.has_model)
         plan = bind(request.query, self.graph)
+        if mode == EMBEDDING and isinstance(plan, JoinPlan):
+            plan, request = self._expand_filters(plan, request)
         if isinstance(plan, JoinPlan):
             check_joins(plan, request, mode)
         elif mode == EMBEDDING:
@@ -268,6 +272,15 @@ class Answerer:
             return Task(number, request, mode, plan, request.among)
         among = execute(request.among, self.graph, max_bindings=self.max_bindings)
         return Task(number, request, mode, plan, among.members, among.warnings)
+
+    def _expand_filters(self, plan: JoinPlan, request: Request) -> tuple[BoundPlan, Request]:
+        """The plan and request with an `or` in place of comparisons, where that makes a tree."""
+        expanded = expand_filters(plan, self.graph)
+        if expanded is None or (expanded.answers is not None and request.among is not None):
+            return plan, request
+        tree = replace(bind_ids(expanded.graph, self.graph.vocabulary), warnings=plan.warnings)
+        among = request.among if expanded.answers is None else expanded.answers
+        return tree, replace(request, among=among)
 
     def _run(self, tasks: Sequence[Task]) -> dict[int, Outcome]:
         """Run tasks together and return their outcomes by number."""

@@ -18,7 +18,6 @@ import numpy.typing as npt
 
 from nqe.answering.connectives import apply_connective
 from nqe.answering.cut_bindings import CutBindings
-from nqe.answering.cut_filters import CutFilters
 from nqe.answering.fuzzy_set import FuzzySet
 from nqe.answering.hybrid import JOINS, split_plans
 from nqe.answering.neural import NeuralEngine
@@ -32,6 +31,7 @@ from nqe.query.plan import Op
 from nqe.query.query_graph import QueryGraph
 from nqe.query.scope import Branches, Negated, Scope
 from nqe.query.step_table import StepTable
+from nqe.query.value_filters import ValueFilters
 
 Floats = npt.NDArray[np.float64]
 Row = Mapping[Variable, int]
@@ -61,7 +61,7 @@ class CutRunner:
     ) -> None:
         self.cut, self.engine, self.stated, self.given = cut, engine, stated, given or {}
         self.graph = engine.predictor.graph
-        self._filters = CutFilters(cut.graph, self.graph.vocabulary)
+        self._filters = ValueFilters(cut.graph, self.graph.vocabulary)
         self._cuts: dict[int, Cut] = {}
 
     def run(self) -> CutBindings:

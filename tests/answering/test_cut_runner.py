@@ -6,7 +6,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from answering_cases import answerer_of, fact_lists, graph_of
+from answering_cases import answerer_of, fact_lists, graph_of, untrained
 from hypothesis import given, reject, settings
 from query_cases import query_graphs
 from strategies import ENTITIES
@@ -222,3 +222,34 @@ def test_rows_do_not_depend_on_other_requests_of_the_batch(
         assert np.allclose(
             [one.probability for one in shown], [one.probability for one in list(alone)[:10]]
         )
+
+
+YEARS = [Fact(f"e{number}", "r0", f"{1990 + number}^^time") for number in range(6)]
+
+
+def test_vectors_take_a_comparison_as_an_or_of_what_passes() -> None:
+    graph = Graph.of([*FACTS, *YEARS])
+    answerer = Answerer(graph, untrained(graph.vocabulary))
+    compared = answerer.answer("?x: r0(?x, ?y) and ?y >= 1994", "embedding", top=6)
+    named = answerer.answer("?x: r0(?x, 1994) or r0(?x, 1995)", "embedding", top=6)
+    assert [(one.id, one.probability) for one in compared] == [
+        (one.id, one.probability) for one in named
+    ]
+
+
+def test_vectors_keep_answers_that_pass_a_comparison() -> None:
+    graph = Graph.of([*FACTS, *YEARS])
+    answerer = Answerer(graph, untrained(graph.vocabulary))
+    found = answerer.answer("?y: r0(e1, ?y) and ?y < 1993", "embedding", top=9)
+    assert {one.id for one in found} == {f"{year}^^time" for year in (1990, 1991, 1992)}
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["?x: r0(?x, ?y) and ?x != ?y", "?x: r0(?x, ?y) and ?y < 1890", "?x: r0(?x, ?x)"],
+)
+def test_vectors_refuse_what_is_no_or_of_trees(text: str) -> None:
+    graph = Graph.of([*FACTS, *YEARS])
+    answerer = Answerer(graph, untrained(graph.vocabulary))
+    with pytest.raises(QueryError, match="which vectors cannot answer; use --mode hybrid or exact"):
+        answerer.answer(text, "embedding")
