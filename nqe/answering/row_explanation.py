@@ -153,5 +153,7 @@ def _read_row(stated: Rows, row: Name | Sequence[Name]) -> list[int]:
     given = [row] if isinstance(row, int | np.integer | str) else list(row)
     if len(given) != len(stated.names):
         asked = ", ".join(f"?{name}" for name in stated.columns)
-        raise NqeError(f"an answer has {len(stated.names)} parts ({asked}), not {len(given)}; name each")
+        raise NqeError(
+            f"an answer has {len(stated.names)} parts ({asked}), not {len(given)}; name each"
+        )
     return [names.to_number(one) for names, one in zip(stated.names, given, strict=True)]
