@@ -20,7 +20,7 @@ from nqe.query.substitution import Values, substitute, substitute_in_atom
 
 _PLACEHOLDER = "-"
 """Stands for what a variable is bound to, while a cut is looked for."""
-_MOST_ORDERS, _MOST_BOUND = 500, 6
+_MOST_ORDERS, _MOST_BOUND = 150, 6
 """At most this many orders are tried for each number of variables, and at most this many variables
 are bound besides those that must be."""
 
