@@ -38,6 +38,7 @@ COMMANDS = {
     "bench_busy_training.py": ["--values", "0"],
     "bench_exact.py": [],
     "bench_graph.py": [],
+    "bench_joins.py": [],
     "bench_rules.py": [],
     "bench_sampling.py": [],
     "bench_serving.py": [],
