@@ -33,6 +33,7 @@ from hostile_questions import (
     make_bytes,
     make_damaged_query,
     make_data,
+    make_habit,
     make_json,
     make_query,
     make_query_data,
@@ -84,6 +85,16 @@ def make_long_text(rng: random.Random) -> str:
             "?x:" + " and ".join(f"p(?x{n},?x{n + 1})" for n in range(min(size, 5_000))),
             f'?x:p(?x,"{name * size}")',
             "?x" + "\n" * size + ":p(?x,a)",
+            "?x:p(?x,?y)" + " and ?x!=?y" * size,
+            "?x:p(?x,?y)and(" + "|".join(f"?y>{n}" for n in range(min(size, 20_000))) + ")",
+            "?x:p(?x,?y)and?y<" + "9" * size,
+            "?x:p(?x,?y)and?y<" + "1" * 9 + "e" + "9" * min(size, 9),
+            ",".join(f"?x{n}" for n in range(min(size, 5_000))) + ":p(?x0,?x1)",
+            "?x0:" + " and ".join(f"p(?x{n},?x{(n + 1) % 60})" for n in range(60)),
+            "?x:" + " and ".join(f"?r{n}(?x,?y)" for n in range(min(size, 1_001))),
+            "count ?x:" + "p(?x,a)and " * size + "p(?x,?y)",
+            "SELECT ?x WHERE {" * size,
+            "FILTER(" * size + "?x: p(?x, a)",
             "?" + "x" * size + ":p(?" + "x" * size + ",a)",
             '{"a":' * size,
             '{"target": "x", "formula": ' + '{"not": ' * size + "{}" + "}" * (size + 1),
@@ -95,7 +106,8 @@ def make_question_text(rng: random.Random) -> str:
     """A question as text: soup, grammatical, damaged, random characters, or long."""
     if rng.random() < 0.002:
         return make_long_text(rng)
-    text: str = rng.choice((make_text, make_query, make_damaged_query, make_unicode))(rng)
+    makers = (make_text, make_query, make_query, make_damaged_query, make_habit, make_unicode)
+    text: str = rng.choice(makers)(rng)
     return text
 
 
