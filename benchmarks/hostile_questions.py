@@ -56,7 +56,7 @@ HABITS = (
     *("≠", "≤", "≥", "?y + 1 > 5", "p/r", "p|r", "^p", "p+", '"a"@en', '"5"^^xsd:integer', "AND"),
     *("?x:", "count", "p(?x, ?y)", "and", "or", "NOT", ",", ";", "a", "b", "[]", "_:b", "#"),
 )
-PROVED = 5
+PROVED = 3
 """The answers of each question that are proved; several targets can have thousands."""
 EVERY_VARIABLE = "?r(?x, ?y; q: ?z)"
 KEYS = ("target", "formula", "and", "or", "not", "relation", "subject", "object", "variable")
@@ -251,8 +251,9 @@ def _answer(query: Query) -> None:
         assert len(result.label_rows) == len(result)
         return
     for answer in islice(result, PROVED):
-        assert str(result.proof(answer))
-        assert result.proof(answer).to_json()
+        proof = result.proof(answer)
+        assert str(proof)
+        assert proof.to_json()
 
 
 def _list(query: Query) -> None:
