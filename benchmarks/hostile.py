@@ -318,8 +318,8 @@ def report(found: Found, seed: int, minutes: float) -> str:
 What came of fuzzed questions, damaged files, tampered folders, swaps, kills and full disks, by
 `benchmarks/hostile.py`. Each case runs in a process with limits. An error of any other kind than
 nqe's own, a message of several lines, a changed answer, more than {SECONDS:g} s of computing, no
-result after {PATIENCE:g} s, or more than {MEGABYTES:,.0f} MB beyond what the process had before is a
-failure. The longest time is that of a processor.
+result after {PATIENCE:g} s, or more than {MEGABYTES:,.0f} MB beyond what the process had before
+is a failure. The longest time is that of a processor.
 
 {machine.markdown_table(columns, rows)}
 A question is *harmless* if it has a meaning; then it is also answered, drawn, translated and read
