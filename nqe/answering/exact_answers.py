@@ -64,10 +64,12 @@ def _list_rows(task: Task, rows: Rows) -> RowAnswers:
         targets = rows.columns[: len(rows.numbers)]
         rows = rows.take(sort_rows(keys, targets, rows.names, rows.numbers, rows.counts))
     listed = rows.take(np.arange(len(rows))[: task.request.limit(task.mode)])
-    return RowAnswers(rows.plan, task.mode, tuple(_make_rows(listed)), len(rows), result=listed)
+    answers = tuple(make_rows(listed))
+    return RowAnswers(rows.plan, task.mode, answers, len(rows), len(rows), result=listed)
 
 
-def _make_rows(rows: Rows) -> Iterator[RowAnswer]:
+def make_rows(rows: Rows) -> Iterator[RowAnswer]:
+    """The rows with their names."""
     pairs = list(zip(rows.names, rows.numbers, strict=True))
     counts = [None] * len(rows) if rows.counts is None else rows.counts.tolist()
     for place, count in enumerate(counts):

@@ -24,6 +24,10 @@ class RowAnswer:
     labels: tuple[str | None, ...]
     count: int | None = None
     """None if the query counts nothing."""
+    probability: float = 1.0
+    """1 if facts make the row certain."""
+    known: bool = True
+    """Whether it follows from the known facts alone."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -45,6 +49,12 @@ class RowAnswers:
     answers: tuple[RowAnswer, ...]
     count: int
     """The number of all rows, including those that are not listed."""
+    stated_count: int = 0
+    """The number of stated rows, listed or not; with a threshold, of those that reach it."""
+    likely_count: int | None = None
+    """The number of predictions above 0.5, or that reach the threshold; None in the mode exact."""
+    unseen: tuple[str, ...] = ()
+    """Names in the query that the model was not trained with."""
     result: Rows = field(compare=False, repr=False, kw_only=True)
     """All rows over the known facts."""
 
