@@ -1,11 +1,13 @@
-// The plan: how the question is answered step by step, drawn from anchors to the target.
+// The plan: how the question is answered step by step, drawn from anchors to the target. Of a
+// question that is no tree, its variables and the conditions between them.
 
 import { draw, replace } from "./dom.js";
 import { count, nameOf } from "./words.js";
-import { drawEdge, HEIGHT, placeNodes, RADIUS, widthOf } from "./plan_layout.js";
+import { drawEdge, HEIGHT, placeNodes, RADIUS, ROUND, widthOf } from "./plan_layout.js";
 
 const MARGIN = 22;
-const ROUND = new Set(["and", "or", "not", "any", "target"]);
+const VARIABLES = new Set(["asked", "variable"]);
+const ROUNDED = new Set(["anchor", ...VARIABLES]);
 const LONGEST = 18;
 
 /** The drawing of a plan in an element; `onStep(number)` is called for a step that is chosen. */
@@ -40,6 +42,11 @@ export class Plan {
   /** Write how many entities each step has. */
   tellCounts(steps) {
     for (const step of steps) this.#caption(step.step, count(step.count), step);
+  }
+
+  /** Write below each variable what stands for it in one answer, by the variable’s name. */
+  tellBindings(names) {
+    for (const [variable, name] of names) this.#caption(`?${variable}`, shorten(name));
   }
 
   /** Light the chain of an answer: a reason for each step that it rests on. */
@@ -115,14 +122,18 @@ export class Plan {
         } }) },
     outline(node, "ring"), outline(node, "shape"),
     draw("text", { x: node.x, y: node.y + 4.5, class: "label" }, node.text));
-    if (step && node.kind !== "target") {
-      const below = node.y + (ROUND.has(node.kind) ? RADIUS : HEIGHT / 2) + 13;
-      const caption = draw("text", { x: node.x, y: below, class: "caption" });
-      element.append(caption);
-      this.#captions.set(number, caption);
-    }
+    if (step && node.kind !== "target") this.#addCaption(number, node, element);
+    if (VARIABLES.has(node.kind)) this.#addCaption(node.text.replace("count ", ""), node, element);
     this.#nodes.set(node.id, element);
     return element;
+  }
+
+  /** A place for a text below a node; it is found by the number of a step, or by a variable. */
+  #addCaption(key, node, element) {
+    const below = node.y + (ROUND.has(node.kind) ? RADIUS : HEIGHT / 2) + 13;
+    const caption = draw("text", { x: node.x, y: below, class: "caption" });
+    element.append(caption);
+    this.#captions.set(key, caption);
   }
 }
 
@@ -134,7 +145,7 @@ function outline(node, name) {
   const half = HEIGHT / 2 + around;
   return draw("rect", { class: name, x: node.x - node.width / 2 - around, y: node.y - half,
     width: node.width + 2 * around, height: 2 * half,
-    rx: node.kind === "anchor" ? half : 5 + around });
+    rx: ROUNDED.has(node.kind) ? half : 5 + around });
 }
 
 function shorten(text) {

@@ -4,6 +4,7 @@ import { draw } from "./dom.js";
 
 export const HEIGHT = 30;
 export const RADIUS = 21;
+export const ROUND = new Set(["and", "or", "not", "any", "target"]);
 const STRETCH = 1.34; // rows further apart than the server places them, for the text below nodes
 const ROW = 46; // from one row to the next, as the server places them
 const TOP = 27;
@@ -78,5 +79,5 @@ function drawDown(source, target) {
 }
 
 function halfHeight(node) {
-  return node.kind === "p" || node.kind === "anchor" ? HEIGHT / 2 : RADIUS;
+  return ROUND.has(node.kind) ? RADIUS : HEIGHT / 2;
 }

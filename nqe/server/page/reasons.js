@@ -2,13 +2,14 @@
 
 import { make, replace } from "./dom.js";
 import {
-  badge, counted, entityLink, factSentence, likelihood, nameOf, percent, ruleWords, visible,
+  badge, counted, entityLink, factSentence, likelihood, linkTo, nameOf, percent, ruleWords, visible,
 } from "./words.js";
 
 /** Show an explanation in an element. */
 export function showExplanation(host, found) {
-  const { answer } = found;
-  const heading = make("h3", { tabindex: -1 }, "Why ", entityLink(answer), "?");
+  const names = found.row ? found.row.cells.map((cell, place) => [place > 0 && ", ", linkTo(cell, cell.kind)])
+    : entityLink(found.answer);
+  const heading = make("h3", { tabindex: -1 }, "Why ", names, "?");
   replace(host, heading,
     make("p", {}, describeAnswer(found)),
     make("ul", { class: "reasons" }, makeReason(found.reason, null)),
@@ -20,8 +21,11 @@ export function showExplanation(host, found) {
       .map((note) => make("p", { class: "small muted" }, visible(note))));
 }
 
-function describeAnswer({ answer, rank }) {
+function describeAnswer({ answer, row, rank, steps }) {
   const place = `Answer ${rank}`;
+  // Where there are no steps the answers may be sorted, so that their places are others.
+  if (row?.known || (answer?.probability >= 1 && !steps.length)) return "Facts state everything it rests on.";
+  if (row) return `${percent(row.probability)}: ${likelihood(row.probability)}. What is missing is predicted.`;
   if (answer.probability >= 1) return `${place}. Facts state everything it rests on.`;
   const how = answer.source === "stated"
     ? "Facts state it, unless a missing fact says otherwise."
@@ -30,8 +34,8 @@ function describeAnswer({ answer, rank }) {
 }
 
 /** Why the answer's probability is not that of its parts, where it is not. */
-function makeCalibration({ answer, reason }) {
-  const [parts, whole] = [percent(reason.probability), percent(answer.probability)];
+function makeCalibration({ answer, row, reason }) {
+  const [parts, whole] = [reason, answer ?? row].map(({ probability }) => percent(probability));
   return parts !== whole && make("p", { class: "small" },
     `Its parts together give ${parts}. Experience with such questions makes that ${whole}.`);
 }
@@ -44,10 +48,22 @@ function makeReason(reason, above) {
   return make("li", { class: `reason ${reason.kind}` },
     make("p", {},
       isNew && above && make("span", { class: "binding" },
-        make("span", { class: "variable" }, `?${reason.variable}`), " is ", entityLink(reason), ": "),
+        make("span", { class: "variable" }, `?${reason.variable}`), " is ", linkOf(reason), ": "),
       line, describeWays(reason), makeWhole(reason, parts)),
     makeRules(behind),
     parts.length > 0 && make("ul", {}, parts.map((part) => makeReason(part, reason))));
+}
+
+const linkOf = (reason) => linkTo(reason, reason.of_relation ? "relation" : "entity");
+
+/** What stands for each variable in an explanation, by the variable’s name. */
+export function listBindings({ answer, row, reason }, { targets }) {
+  const given = (row?.cells ?? [answer]).map((named, place) => [targets[place], nameOf(named)]);
+  return new Map([...listBelow(reason), ...given]);
+}
+
+function listBelow(reason) {
+  return [[reason.variable, nameOf(reason)], ...reason.because.flatMap(listBelow)];
 }
 
 // How each kind of reason is told: a line, and the parts that get lines of their own. A kind that
@@ -129,5 +145,6 @@ function makeRemoved(removed) {
 
 /** What a screen reader is told when an explanation is shown. */
 export function announceExplanation(found) {
-  return `Why ${nameOf(found.answer)}: ${describeAnswer(found)}`;
+  const names = (found.row?.cells ?? [found.answer]).map(nameOf);
+  return `Why ${names.join(", ")}: ${describeAnswer(found)}`;
 }
