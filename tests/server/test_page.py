@@ -11,7 +11,17 @@ from typing import Any
 
 import page_browser
 import pytest
-from page_browser import QUESTION, link_to, list_problems
+from page_browser import (
+    NARROW,
+    QUESTION,
+    WIDE,
+    Visitor,
+    fill_slot,
+    link_to,
+    list_answers,
+    list_problems,
+    type_question,
+)
 
 from nqe import demo_dataset, mine_rules
 
@@ -22,7 +32,6 @@ pytestmark = [
     ),
     pytest.mark.skipif(find_spec("playwright") is None, reason="playwright is not installed"),
 ]
-WIDE, NARROW = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
 SIZES = pytest.mark.parametrize("size", [WIDE, NARROW], ids=["wide", "narrow"])
 
 
@@ -39,34 +48,6 @@ def browser() -> Iterator[Any]:
         yield found
 
 
-class Visitor:
-    """Opens pages, and notes what the browser complains about."""
-
-    def __init__(self, browser: Any, address: str) -> None:
-        self.browser, self.address = browser, address
-        self.complaints: list[str] = []
-        self.contexts: list[Any] = []
-
-    def open(self, place: str = "/", size: dict[str, int] = WIDE, **options: Any) -> Any:
-        page = self.prepare(size, **options)
-        page.goto(self.address + place)
-        page.locator("#page").wait_for()
-        return page
-
-    def prepare(self, size: dict[str, int] = WIDE, **options: Any) -> Any:
-        context = self.browser.new_context(viewport=size, reduced_motion="reduce", **options)
-        context.set_default_timeout(15_000)
-        self.contexts.append(context)
-        page = context.new_page()
-        page.on("console", self._note)
-        page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        return page
-
-    def _note(self, message: Any) -> None:
-        if message.type in ("error", "warning"):
-            self.complaints.append(message.text)
-
-
 @pytest.fixture
 def visitor(browser: Any, address: str) -> Iterator[Visitor]:
     found = Visitor(browser, address)
@@ -74,16 +55,6 @@ def visitor(browser: Any, address: str) -> Iterator[Visitor]:
     for context in found.contexts:
         context.close()
     assert found.complaints == []
-
-
-def type_question(page: Any, text: str) -> None:
-    page.locator("#question").fill(text)
-
-
-def list_answers(page: Any) -> list[str]:
-    page.locator("#answers .totals").wait_for()
-    names: list[str] = page.locator("#answers .answer .name").all_inner_texts()
-    return names
 
 
 @SIZES
@@ -121,13 +92,6 @@ def test_the_builder_writes_the_same_question(visitor: Visitor, size: dict[str, 
     page.wait_for_function("q => document.getElementById('question').value === q", arg=QUESTION)
     page.locator("#run").click()
     assert "Spain" in list_answers(page)
-
-
-def fill_slot(page: Any, slot: str, text: str, option: str, last: bool = False) -> None:
-    fields = page.get_by_role("combobox", name=slot, exact=True)
-    field = fields.last if last else fields.first
-    field.fill(text)
-    page.locator(".combobox [role=option]:visible", has_text=option).first.click()
 
 
 def test_the_builder_shows_what_is_typed(visitor: Visitor) -> None:

@@ -64,8 +64,7 @@ export class Builder {
     const { asked } = this.#question;
     replace(this.targets, make("span", {}, "Find every"),
       asked.map((one) => this.#makeTarget(one)),
-      this.#makeButton("and …", () => this.#retarget(`Also asked for ?${askFurther(this.#question)}`),
-        "Ask for another variable"),
+      this.#makeButton("Add a variable", () => this.#retarget(`Also asked for ?${askFurther(this.#question)}`)),
       make("span", {}, "where"));
   }
 

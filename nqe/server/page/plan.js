@@ -3,7 +3,7 @@
 
 import { draw, replace } from "./dom.js";
 import { count, nameOf } from "./words.js";
-import { drawEdge, HEIGHT, placeNodes, RADIUS, ROUND, widthOf } from "./plan_layout.js";
+import { drawEdge, HEIGHT, placeNodes, RADIUS, ROUND, spreadTexts, widthOf } from "./plan_layout.js";
 
 const MARGIN = 22;
 const VARIABLES = new Set(["asked", "variable"]);
@@ -28,8 +28,9 @@ export class Plan {
     this.#captions = new Map();
     const { places, scale, isUpright } = placeNodes(drawing.nodes, this.host.clientWidth);
     this.last = steps.length;
-    this.#edges = drawing.edges.map((edge) => ({ ...edge,
-      element: drawEdge(edge, places.get(edge.source), places.get(edge.target), isUpright) }));
+    const shares = steps.length ? [] : spreadTexts(drawing.edges); // the edges of a tree never part
+    this.#edges = drawing.edges.map((edge, place) => ({ ...edge, element: drawEdge(edge,
+      places.get(edge.source), places.get(edge.target), isUpright, shares[place]) }));
     const nodes = drawing.nodes.map((node) => this.#drawNode(places.get(node.id), steps));
     replace(this.host, this.#frame([...places.values()], nodes, scale));
   }

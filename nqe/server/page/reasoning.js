@@ -142,7 +142,8 @@ export class Reasoning {
   #makeHint() {
     if (!this.#parsed.steps.length) {
       const what = this.#reply.rows ? "a row’s “Why”" : "an answer";
-      const canBeProved = this.#reply.answers?.length || (this.#reply.rows?.length && !this.#reply.counted);
+      const { answers, rows, counted } = this.#reply;
+      const canBeProved = answers?.length > 0 || (rows?.length > 0 && !counted);
       return canBeProved && make("p", { class: "hint" }, `Choose ${what} to see the facts that it rests on.`);
     }
     return make("p", { class: "hint" }, this.#reply.answers.length

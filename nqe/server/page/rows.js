@@ -20,6 +20,7 @@ export class RowTable {
     this.onSort = onSort;
     this.linkToCounted = linkToCounted;
     this.isExact = reply.mode === "exact"; // where all is certain, so that bars say nothing
+    this.hasEnd = !this.isExact || !reply.counted; // a count has no reasons
     this.element = make("div", { class: "table", tabindex: 0, role: "region", "aria-label": "Rows" },
       make("table", { class: "rows" }, this.#makeHead(),
         make("tbody", {}, reply.rows.map((row, place) => this.#makeRow(row, place)))));
@@ -30,7 +31,8 @@ export class RowTable {
       make("th", { scope: "col", class: "rank" }, make("span", { class: "visually-hidden" }, "Place")),
       listColumns(this.reply).map((column) => this.#makeColumn(column)),
       !this.isExact && make("th", { scope: "col" }, "probability"),
-      make("th", { scope: "col" }, make("span", { class: "visually-hidden" }, "Source and reasons"))));
+      this.hasEnd && make("th", { scope: "col" },
+        make("span", { class: "visually-hidden" }, "Source and reasons"))));
   }
 
   #makeColumn(column) {
@@ -52,10 +54,10 @@ export class RowTable {
       make("td", { class: "rank" }, place + 1),
       row.cells.map((cell) => make("td", {}, linkTo(cell, cell.kind))),
       row.count !== null && make("td", { class: "number" }, make("a",
-        { href: this.linkToCounted(row), title: `List them` }, count(row.count))),
+        { href: this.linkToCounted(row), title: "List them" }, count(row.count))),
       !this.isExact && make("td", {}, make("div", { class: "measure" },
         bar(row.probability, source), make("span", { class: "value" }, percent(row.probability)))),
-      make("td", { class: "end" }, !this.isExact && badge(source),
+      this.hasEnd && make("td", { class: "end" }, !this.isExact && badge(source),
         row.count === null && this.#makeButton(row)));
   }
 
