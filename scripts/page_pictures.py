@@ -27,6 +27,7 @@ CYRILLIC = (
     'and written_in(?l, "Cyrillic script")'
 )
 FRANCE = "?x: borders(?x, France)"
+PAIRS = "?x, ?y: borders(?x, ?y) and speaks(?x, ?l) and speaks(?y, ?l) and borders(?x, France)"
 NEIGHBOURS = "?x: borders(?x, France) and not speaks(?x, German)"
 
 
@@ -56,6 +57,7 @@ PICTURES = (
     Picture("answers", ask(CYRILLIC, answer="country_UA", top="10"), WHY, height=1220),
     Picture("answers-dark", ask(NEIGHBOURS, **MONACO), WHY, height=1120, dark=True),
     Picture("step", ask(NEIGHBOURS, step="1", top="10"), WHY, height=1120),
+    Picture("rows", ask(PAIRS, row='["country_BE","country_NL"]', top="10"), WHY, height=1220),
     Picture("modes", ask(FRANCE, mode="compare", top="10"), ".column li", height=1120),
     Picture("entity", "/#/entity/country_UA", ".suggestions li"),
     Picture("graph-dark", "/#/graph", ".bars", height=820, dark=True),

@@ -114,11 +114,11 @@ def test_a_comparison_means_what_it_says(query: str, expected: str, notes: int) 
 
 
 def test_a_note_and_a_drawing_show_a_value_as_people_write_it() -> None:
-    query = "?x: height(?x, ?h) and ?h > 165 and ?h != 1955^^time"
-    note, _ = execute(query, LIVES).warnings
-    assert note.startswith("?h > 165 skipped")
+    query = '?x: height(?x, ?h) and ?h > "165.0 cm" and ?h != 1955^^time'
+    [note] = execute(query, LIVES).warnings
+    assert note.startswith('?h > "165 cm" skipped')
     drawn = [node.text for node in draw_graph(parse(query).graph, LIVES.vocabulary).nodes]
-    assert "?h > 165" in drawn
+    assert '?h > "165 cm"' in drawn
     # Without its kind it might be a number.
     assert "?h != 1955^^time" in drawn
 

@@ -131,7 +131,7 @@ def test_a_row_is_explained_by_its_facts(visitor: Visitor, size: dict[str, int])
     page.get_by_role("button", name="Why Belgium, Germany").click()
     detail = page.locator("#detail")
     detail.get_by_text("Why Belgium, Germany?").wait_for()
-    assert detail.locator(".fact").all_inner_texts() == [
+    assert detail.locator("span.fact").all_inner_texts() == [
         "Belgium borders Germany",
         "Germany borders France",
         "Belgium borders France",
@@ -147,7 +147,7 @@ def test_an_answer_of_a_cycle_is_explained(visitor: Visitor) -> None:
     page = visitor.open(link_to(OTHERS))
     page.locator(".answer", has_text="Austria").click()
     page.locator("#detail").get_by_text("Why Austria?").wait_for()
-    assert page.locator("#detail .fact").count() == 3
+    assert page.locator("#detail span.fact").count() == 3
 
 
 @SIZES

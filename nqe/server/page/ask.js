@@ -47,6 +47,7 @@ export class AskView {
   open(parameters) {
     const text = parameters.get("q") ?? "";
     this.filters.chosen = parameters;
+    if (text !== this.editor.text) this.reasoning.outdate();
     if (text !== this.editor.text || !this.#parsed) {
       this.editor.text = text;
       this.parseLater.cancel();
