@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from nqe.answering.answers import Answer, Answers, StepSummary
-from nqe.answering.request import EXACT, Request
+from nqe.answering.request import EMBEDDING, EXACT, Request
 from nqe.answering.row_answers import RowAnswer, RowAnswers
 from nqe.answering.task import Task
 from nqe.errors import NqeError
@@ -22,8 +22,10 @@ MakeAnswer = Callable[[int], Answer]
 
 def check_joins(plan: JoinPlan, request: Request, mode: str) -> None:
     """Refuse what cannot be asked for with a query that is no tree."""
-    if mode != EXACT:
-        raise plan.refuse("which only exact answers can do so far", "use --mode exact")
+    if mode == EMBEDDING:
+        raise plan.refuse("which vectors cannot answer", "use --mode hybrid or exact")
+    if mode != EXACT and plan.counted is not None:
+        raise plan.refuse("which only exact answers can do", "use --mode exact")
     if request.steps is not None:
         raise plan.refuse("so it has no steps to show", "leave out --steps")
     if request.among is not None and not plan.is_single:

@@ -56,8 +56,15 @@ def bind_tree(query: Question, vocabulary: Vocabulary | FactSource | Dataset) ->
     """The plan of a query that is a tree; for any other, an error says why it is none."""
     plan = bind(query, vocabulary)
     if isinstance(plan, JoinPlan):
-        raise plan.refuse("which only exact answers can do so far", "use --mode exact")
+        raise plan.refuse("and only trees are taken here", "ask it with `nqe ask`")
     return plan
+
+
+def bind_ids(graph: QueryGraph, vocabulary: Vocabulary) -> Plan:
+    """The plan of a query graph in ids that is a tree, without notes about it."""
+    builder = PlanBuilder()
+    _bind(compile_tree(graph), builder, vocabulary)
+    return builder.finish()
 
 
 def _bind_joins(graph: QueryGraph, names: Vocabulary, reason: str) -> JoinPlan:

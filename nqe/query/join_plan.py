@@ -9,6 +9,7 @@ from typing import assert_never
 
 from nqe.errors import QueryError
 from nqe.graph.atom_pattern import AtomPattern, Unknown
+from nqe.graph.vocabulary import Names, Vocabulary
 from nqe.query.compared_values import ComparedValue
 from nqe.query.limits import show_text
 from nqe.query.query import Query
@@ -128,6 +129,13 @@ class JoinPlan:
         names = tuple(self.names[one] for one in self.targets)
         return names if self.counted is None else (*names, COUNT)
 
+    def find_names(self, vocabulary: Vocabulary) -> tuple[Names, ...]:
+        """Where the names of each target are: those of entities or of relations."""
+        return tuple(
+            vocabulary.relations if one in self.relation_variables else vocabulary.entities
+            for one in self.targets
+        )
+
     @property
     def text(self) -> str:
         """The query as text in ids."""
@@ -141,6 +149,17 @@ class JoinPlan:
 
 COUNT = "count"
 """The name of the column that counts."""
+
+
+def list_negated(scope: JoinScope) -> Iterator[JoinScope]:
+    """The scopes under a `not`, those within nested scopes included."""
+    for one in scope.conditions:
+        if isinstance(one, JoinNegation):
+            yield one.scope
+            yield from list_negated(one.scope)
+        elif isinstance(one, JoinBranches):
+            for branch in one.scopes:
+                yield from list_negated(branch)
 
 
 def list_atoms(scope: JoinScope) -> Iterator[AtomPattern]:

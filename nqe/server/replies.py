@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+import numpy as np
+
 from nqe.answering.answers import Answer, Answers, StepSummary
 from nqe.answering.explanation import Candidate, Explanation, StepView
 from nqe.answering.row_answers import RowAnswer, RowAnswers
+from nqe.answering.row_explanation import RowExplanation
 from nqe.answering.statement_scores import StatementScore, Suggestion
 from nqe.errors import NqeError
 from nqe.graph.entity_facts import EntityFacts
@@ -138,6 +141,7 @@ class Replies:
             "answer": self._member(found.entity, found.probability, found.known),
             "rank": found.rank,
             "reason": self._reason(found.reason),
+            "ways": 1,
             "weakest": None if weakest is None else str(weakest),
             "steps": [self._view(one) for one in found.steps],
             "removed": [
@@ -154,6 +158,26 @@ class Replies:
             "notes": list(found.warnings),
             "text": str(found),
         }
+
+    def row_explanation(self, found: RowExplanation, plan: BoundPlan, shown: str) -> Json:
+        """Why a row, or the answer of a question that is no tree, has its rank."""
+        if found.reason is None:
+            row = ", ".join(found.names)
+            raise NqeError(f"{row} is no answer: no way to it is likely enough")
+        told = {
+            **self._prove(found.reason, shown, found.warnings),
+            "rank": found.rank,
+            "ways": found.ways,
+            "weakest": None if found.weakest is None else str(found.weakest),
+            "unseen": list(found.unseen),
+            "text": str(found),
+        }
+        if isinstance(plan, JoinPlan) and not plan.is_single:
+            cells = self._cells(found.ids, plan.find_names(self.graph.vocabulary))
+            measure = {"probability": found.probability, "known": found.known}
+            return {**told, "row": {"cells": cells, "count": None, **measure}}
+        entity = self.entities.to_number(found.ids[0])
+        return {**told, "answer": self._member(entity, found.probability, found.known)}
 
     def proof(self, result: Result | Rows, entity: str | None, shown: str) -> Json:
         """Why facts make an entity an answer."""
@@ -175,10 +199,16 @@ class Replies:
             raise NqeError("the query has no answer, so there is nothing to explain")
         given = _list_first(rows) if row is None else row
         reason = rows.proof(given)
-        pairs = zip(rows.names, given, strict=True)
-        cells = self._cells([names.ids[names.to_number(one)] for names, one in pairs], rows.names)
+        pairs = list(zip(rows.names, given, strict=True))
+        numbers = [names.to_number(one) for names, one in pairs]
+        ids = [names.ids[number] for (names, _), number in zip(pairs, numbers, strict=True)]
+        is_row = np.logical_and.reduce(
+            [column == number for column, number in zip(rows.numbers, numbers, strict=True)]
+        )
+        cells = self._cells(ids, rows.names)
         return {
             **self._prove(reason, shown, rows.warnings),
+            "rank": int(np.flatnonzero(is_row)[0]) + 1,
             "row": {"cells": cells, "count": None, "probability": 1.0, "known": True},
         }
 
@@ -187,6 +217,7 @@ class Replies:
         return {
             "query": shown,
             "reason": self._reason(reason),
+            "ways": 1,
             "weakest": None,
             "steps": [],
             "removed": [],

@@ -16,6 +16,7 @@ import numpy as np
 from nqe import version
 from nqe.answering.answerer import Answerer, Outcome
 from nqe.answering.request import EXACT, MODES, Request
+from nqe.answering.row_explanation import RowExplanation
 from nqe.errors import NqeError, UnknownName
 from nqe.graph.arrays import Integers
 from nqe.graph.dataset import Dataset
@@ -125,7 +126,10 @@ class Service:
         if request.limit(request.check(self.answerer.has_model)) is None:
             request = replace(request, top=self.settings.top)
         plans = [plan] if among is None else [plan, among]
-        return Question(request, any(map(self._is_heavy, plans)), self._show(query), self)
+        # Predictions for joins are made one question at a time, so they need not wait together.
+        is_alone = isinstance(plan, JoinPlan) and request.mode != EXACT
+        is_heavy = is_alone or any(map(self._is_heavy, plans))
+        return Question(request, is_heavy, self._show(query), self)
 
     def answer(self, questions: Sequence[Question]) -> list[Outcome]:
         """Answer questions together; gives the answers or the error of each."""
@@ -136,9 +140,10 @@ class Service:
         query = read_query(asked.query)
         plan, shown = self._bind(query), self._show(query)
         if self._choose_mode(Request(plan, asked.mode)) != EXACT:
-            if asked.row is not None:
-                raise NqeError("only facts explain rows so far; ask for the proof (mode exact)")
-            found = self.answerer.explain(plan, asked.entity, asked.mode)
+            answer = asked.entity if asked.row is None else asked.row
+            found = self.answerer.explain(plan, answer, asked.mode)
+            if isinstance(found, RowExplanation):
+                return self.replies.row_explanation(found, plan, shown)
             return self.replies.explanation(found, shown)
         result = execute(plan, self.graph, max_bindings=self.answerer.max_bindings)
         if isinstance(result, Rows) and not result.plan.is_single:

@@ -427,7 +427,13 @@ class _Explanation(WireModel):
     """What the explanations of all answers have in common."""
 
     query: str
+    rank: int
     reason: FoundReason
+    ways: int = Field(
+        default=1,
+        description="Of a question that is no tree: how many bindings of its other variables lead "
+        "to the answer; the reason has the likeliest.",
+    )
     weakest: str | None = Field(description="The part that lowers the probability most.")
     steps: tuple[FoundStep, ...]
     removed: tuple[FoundRemoved, ...]
@@ -447,11 +453,10 @@ class FoundExplanation(_Explanation):
     """Why an entity has its rank."""
 
     answer: FoundAnswer
-    rank: int
 
 
 class FoundRowExplanation(_Explanation):
-    """Why a row is an answer."""
+    """Why a row has its rank; that of a proof is its place in the order of ids."""
 
     row: FoundRow
 

@@ -147,6 +147,50 @@ def test_without_a_mode_a_model_answers_what_it_can_and_facts_the_rest(
     assert "is no tree" in refused(refusal).detail
 
 
+def test_a_model_predicts_rows_and_explains_them(predicting: httpx.Client) -> None:
+    answerer = Answerer(countries(), country_model())
+    found = ask(predicting, PAIRS, top=6)
+    wanted = answerer.answer(PAIRS, top=6)
+    assert isinstance(wanted, RowAnswers)
+    assert found["mode"] == "hybrid"
+    assert ids_of(found) == [row.ids for row in wanted]
+    assert [row["known"] for row in found["rows"]] == [row.known for row in wanted]
+    given = [row["probability"] for row in found["rows"]]
+    assert given == pytest.approx([row.probability for row in wanted], abs=1e-6)
+    assert (found["stated_count"], found["likely_count"]) == (
+        wanted.stated_count,
+        wanted.likely_count,
+    )
+    row = next(one.ids for one in wanted if not one.known)
+    told = predicting.post("/v1/explain", json={"query": PAIRS, "row": row}).json()
+    explanation = wire.FoundRowExplanation.model_validate(told)
+    assert explanation.text == str(answerer.explain(PAIRS, row))
+    assert (explanation.row.ids, explanation.rank) == (row, ids_of(found).index(row) + 1)
+    assert explanation.row.source == "predicted"
+
+
+def test_a_row_that_nothing_makes_likely_has_no_explanation(predicting: httpx.Client) -> None:
+    row = ("german", "french")
+    reply = predicting.post("/v1/explain", json={"query": PAIRS, "row": row})
+    assert refused(reply).detail.endswith("is no answer: no way to it is likely enough")
+
+
+def test_a_predicted_answer_of_a_cycle_is_explained(predicting: httpx.Client) -> None:
+    query = "?x: borders(?x, ?y) and borders(?y, ?x) and borders(?x, Portugal)"
+    best = ask(predicting, query, predicted_only=True)["answers"][0]
+    told = predicting.post("/v1/explain", json={"query": query, "entity": best["id"]}).json()
+    explanation = wire.FoundExplanation.model_validate(told)
+    assert explanation.answer.id == best["id"]
+    assert explanation.answer.probability == pytest.approx(best["probability"], abs=1e-6)
+    assert explanation.weakest is not None
+
+
+def test_predicted_rows_as_a_table_have_probabilities(predicting: httpx.Client) -> None:
+    with nqe.Client(str(predicting.base_url)) as one:
+        html = one.answer(PAIRS, limit=3)._repr_html_()
+    assert "<th>probability</th><th>source</th>" in html
+
+
 def test_questions_that_join_wait_in_one_batch_with_others() -> None:
     slow = HeldUp()
     with serve_answerer(slow) as client, ThreadPoolExecutor(4) as threads:

@@ -1,6 +1,5 @@
 // The reasoning: the plan of a question, the entities of a step, and why an answer is one.
 
-import { keyOf } from "./answers.js";
 import { Channel, settle } from "./api.js";
 import { afterPause, announce, find, make, replace } from "./dom.js";
 import { matchSteps, Plan } from "./plan.js";
@@ -84,7 +83,7 @@ export class Reasoning {
     await settle(async () => {
       const answer = Array.isArray(chosen) ? { row: chosen } : { entity: chosen };
       const found = await this.#channel.post("/v1/explain",
-        { query: this.#query, ...answer, ...this.#chooseMode(chosen) });
+        { query: this.#query, ...answer, ...this.#chooseMode() });
       this.#explanation = found;
       showExplanation(detail, found);
       this.#lightChain();
@@ -94,13 +93,11 @@ export class Reasoning {
     if (this.chosen === chosen || !this.chosen) detail.removeAttribute("aria-busy");
   }
 
-  /** The mode to explain in: what facts state is proved, where the question is no tree. */
-  #chooseMode(chosen) {
-    const { mode, rows, answers } = this.#reply ?? {};
-    if (this.#parsed?.steps.length) return mode === "rules" ? { mode } : {};
-    const isStated = rows ? rows.some((row) => row.known && isRow(row, chosen))
-      : answers?.some((one) => one.source === "stated" && one.id === chosen);
-    return isStated ? { mode: "exact" } : { mode };
+  /** The mode to explain in: that of the answers; those of trees show their steps in hybrid. */
+  #chooseMode() {
+    const mode = this.#reply?.mode;
+    const isTree = this.#parsed?.steps.length > 0;
+    return mode === "rules" || (mode === "exact" && !isTree) ? { mode } : {};
   }
 
   /** The question changed: what was chosen belongs to an earlier one. */
@@ -151,8 +148,6 @@ export class Reasoning {
       : "Choose a step of the plan to see its entities.");
   }
 }
-
-const isRow = ({ cells }, ids) => keyOf(cells.map((cell) => cell.id)) === keyOf(ids);
 
 /** On narrow screens the reasoning is below the answers: scroll to it. */
 function bringIntoView() {

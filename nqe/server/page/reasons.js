@@ -2,7 +2,7 @@
 
 import { make, replace } from "./dom.js";
 import {
-  badge, counted, entityLink, factSentence, likelihood, linkTo, nameOf, percent, ruleWords, visible,
+  badge, count, counted, entityLink, factSentence, likelihood, linkTo, nameOf, percent, ruleWords, visible,
 } from "./words.js";
 
 /** Show an explanation in an element. */
@@ -12,6 +12,7 @@ export function showExplanation(host, found) {
   const heading = make("h3", { tabindex: -1 }, "Why ", names, "?");
   replace(host, heading,
     make("p", {}, describeAnswer(found)),
+    found.ways > 1 && make("p", { class: "small muted" }, `The likeliest of ${count(found.ways)} ways:`),
     make("ul", { class: "reasons" }, makeReason(found.reason, null)),
     makeCalibration(found),
     found.weakest && make("p", { class: "small" },
@@ -23,14 +24,14 @@ export function showExplanation(host, found) {
 
 function describeAnswer({ answer, row, rank, steps }) {
   const place = `Answer ${rank}`;
+  const { probability } = answer ?? row;
+  const isCertain = probability >= 1;
   // Where there are no steps the answers may be sorted, so that their places are others.
-  if (row?.known || (answer?.probability >= 1 && !steps.length)) return "Facts state everything it rests on.";
-  if (row) return `${percent(row.probability)}: ${likelihood(row.probability)}. What is missing is predicted.`;
-  if (answer.probability >= 1) return `${place}. Facts state everything it rests on.`;
-  const how = answer.source === "stated"
+  if (isCertain) return `${steps.length ? `${place}. ` : ""}Facts state everything it rests on.`;
+  const how = (answer ? answer.source === "stated" : row.known)
     ? "Facts state it, unless a missing fact says otherwise."
     : "No facts state it; what is missing is predicted.";
-  return `${place}, ${percent(answer.probability)}: ${likelihood(answer.probability)}. ${how}`;
+  return `${place}, ${percent(probability)}: ${likelihood(probability)}. ${how}`;
 }
 
 /** Why the answer's probability is not that of its parts, where it is not. */
