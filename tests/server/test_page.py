@@ -32,6 +32,7 @@ pytestmark = [
     ),
     pytest.mark.skipif(find_spec("playwright") is None, reason="playwright is not installed"),
 ]
+PAIRS = "?x, ?y: borders(?x, ?y) and borders(?y, France) and borders(?x, France)"
 SIZES = pytest.mark.parametrize("size", [WIDE, NARROW], ids=["wide", "narrow"])
 
 
@@ -223,6 +224,29 @@ def test_modes_are_shown_side_by_side(visitor: Visitor) -> None:
     assert page.locator(".column").nth(2).locator("li").count() == 8
 
 
+def test_rows_have_probabilities_and_reasons_with_a_model(visitor: Visitor) -> None:
+    page = visitor.open(link_to(PAIRS, show="predicted"))
+    row = page.locator("table.rows tbody tr").first
+    assert row.locator(".badge").inner_text() == "predicted"
+    assert "%" in row.locator(".value").inner_text()
+    row.locator("button.why").click()
+    detail = page.locator("#detail")
+    detail.locator(".reason .badge.predicted").first.wait_for()
+    assert "Answer 13" in detail.inner_text()  # twelve are stated
+
+
+def test_a_question_is_asked_in_a_mode_that_can_answer_it(visitor: Visitor) -> None:
+    page = visitor.open(link_to("?x, count ?y: borders(?x, ?y) and borders(?x, France)"))
+    page.locator("table.rows .number a").first.wait_for()
+    assert page.locator("#mode").input_value() == "exact"
+    assert page.locator("#mode option:not(:disabled)").all_inner_texts() == ["exact"]
+    type_question(page, "?x: borders(?x, France)")
+    page.locator("#run").click()
+    page.locator(".answer", has_text="Spain").wait_for()
+    assert page.locator("#mode").input_value() == "hybrid"
+    assert "mode=" not in page.url
+
+
 @SIZES
 def test_an_entity_has_a_page_with_facts_and_likely_statements(
     visitor: Visitor, size: dict[str, int]
@@ -304,6 +328,7 @@ PLACES = {
     "start": "/",
     "answers": link_to(QUESTION, answer="country_ES"),
     "comparison": link_to(QUESTION, mode="compare"),
+    "rows": link_to(PAIRS, row='["country_ES","country_CH"]'),
     "entity": "/#/entity/country_FR",
     "relations": "/#/relations",
     "graph": "/#/graph",
@@ -312,6 +337,7 @@ PLACES = {
 SHOWN = {
     "answers": "#detail h3",
     "comparison": ".column li",
+    "rows": "#detail h3",
     "entity": ".facts",
     "relations": ".relations",
     "graph": ".bars",

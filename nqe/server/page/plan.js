@@ -9,6 +9,7 @@ const MARGIN = 22;
 const VARIABLES = new Set(["asked", "variable"]);
 const ROUNDED = new Set(["anchor", ...VARIABLES]);
 const LONGEST = 18;
+const SIDES = 26; // room for the names below variables, which may be wider than these
 
 /** The drawing of a plan in an element; `onStep(number)` is called for a step that is chosen. */
 export class Plan {
@@ -26,8 +27,10 @@ export class Plan {
     this.#drawing = drawing;
     this.#nodes = new Map();
     this.#captions = new Map();
-    const { places, scale, isUpright } = placeNodes(drawing.nodes, this.host.clientWidth);
     this.last = steps.length;
+    this.sides = steps.length ? 0 : SIDES;
+    const room = this.host.clientWidth - 2 * this.sides;
+    const { places, scale, isUpright } = placeNodes(drawing.nodes, room);
     const shares = steps.length ? [] : spreadTexts(drawing.edges); // the edges of a tree never part
     this.#edges = drawing.edges.map((edge, place) => ({ ...edge, element: drawEdge(edge,
       places.get(edge.source), places.get(edge.target), isUpright, shares[place]) }));
@@ -100,9 +103,9 @@ export class Plan {
   }
 
   #frame(places, nodes, scale) {
-    const width = widthOf(places);
+    const width = widthOf(places) + 2 * this.sides;
     const height = Math.max(...places.map((one) => one.y)) + RADIUS + MARGIN;
-    return draw("svg", { viewBox: `0 0 ${width} ${height}`, width: width * scale,
+    return draw("svg", { viewBox: `${-this.sides} 0 ${width} ${height}`, width: width * scale,
       height: height * scale, role: "group", "aria-label": "Plan of the question" },
     draw("defs", {}, draw("marker", { id: "arrow", viewBox: "0 0 8 8", refX: 7, refY: 4,
       markerWidth: 7, markerHeight: 7, orient: "auto" },
