@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sized
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -18,6 +19,7 @@ from nqe.settings import MAX_WORKERS
 if TYPE_CHECKING:
     from nqe.graph import Dataset
     from nqe.sampling import QueryTable
+    from nqe.settings import SamplingSettings
 
 QueriesArgument = Annotated[
     str, typer.Argument(metavar="QUERIES", help="A folder made by `nqe sample`.")
@@ -42,12 +44,15 @@ def sample(
     dataset: GraphArgument,
     output: Annotated[str, typer.Option("-o", "--output", help="The query set to write.")],
     preset: Annotated[
-        str | None, typer.Option("--preset", help="wd50k-nfol or wd50k-qe; see the docs.")
+        str | None,
+        typer.Option("--preset", help="wd50k-nfol, wd50k-qe or beyond-trees; see the docs."),
     ] = None,
     shape: Annotated[
         list[str] | None,
         typer.Option(
-            "--shape", help="A shape or tree, such as 2p or And(P(P()), Not(P())); repeatable."
+            "--shape",
+            help="A shape or tree, such as 2p or And(P(P()), Not(P())), or a pattern that is no "
+            "tree, such as triangle; repeatable.",
         ),
     ] = None,
     train: Annotated[int | None, typer.Option(min=0, help="Training queries per shape.")] = None,
@@ -105,6 +110,7 @@ def sample(
     from nqe.cli.progress import ProgressBar
     from nqe.sampling import choose_preset, save_queries
     from nqe.sampling import sample as draw_queries
+    from nqe.sampling.patterns import are_patterns
     from nqe.sampling.storage import check_output
     from nqe.settings import SamplingSettings
 
@@ -124,12 +130,33 @@ def sample(
     }
     base = choose_preset(preset) if preset else SamplingSettings()
     settings = replace(base, **{name: one for name, one in given.items() if one is not None})
+    if are_patterns(settings.shapes):
+        _sample_rows(dataset, output, settings)
+        return
     check_output(output)
     graph = open_dataset(dataset)
     with ProgressBar("queries") as progress:
         queries = draw_queries(graph, settings, workers=workers, progress=progress)
     save_queries(queries, output, dataset)
-    sizes = ", ".join(f"{name} {len(table):,}" for name, table in queries.splits.items())
+    _say_sizes(output, queries.splits)
+
+
+def _sample_rows(dataset: str, output: str, settings: SamplingSettings) -> None:
+    """Sample queries that are no trees, by one process."""
+    from nqe.cli.progress import ProgressBar
+    from nqe.sampling import sample_rows, save_row_queries
+    from nqe.sampling.row_storage import check_row_output
+
+    check_row_output(output)
+    graph = open_dataset(dataset)
+    with ProgressBar("queries") as progress:
+        queries = sample_rows(graph, settings, progress=progress)
+    save_row_queries(queries, output, dataset)
+    _say_sizes(output, queries.splits)
+
+
+def _say_sizes(output: str, splits: Mapping[str, Sized]) -> None:
+    sizes = ", ".join(f"{name} {len(queries):,}" for name, queries in splits.items())
     printing.say(f"{output}: {sizes} queries")
 
 
@@ -146,9 +173,14 @@ def show(
 
     Example: nqe queries show atlas.queries --shape 2in --count 3
     """
-    from nqe.sampling import load_queries
+    from nqe.cli.print_row_queries import show_row_queries
+    from nqe.sampling import load_queries, load_row_queries
+    from nqe.sampling.row_storage import has_rows
 
     dataset = _open_graph_of(queries, graph)
+    if has_rows(queries):
+        show_row_queries(load_row_queries(queries, split), dataset.vocabulary, split, shape, count)
+        return
     show_queries(load_queries(queries, split), dataset, split, shape, count)
 
 
@@ -193,7 +225,11 @@ def stats(
     from nqe.files import new_file
     from nqe.sampling.query_statistics import count_queries
     from nqe.sampling.query_statistics import plot as draw_plot
+    from nqe.sampling.row_storage import has_rows
 
+    if has_rows(queries):
+        _print_row_statistics(queries, plot, as_json)
+        return
     splits = count_queries(queries)
     if plot is not None:
         with new_file(Path(plot)) as temporary:
@@ -203,6 +239,19 @@ def stats(
         printing.json_block([vars(one) for one in splits])
     elif plot is None:
         print_query_statistics(splits, _open_graph_of(queries, graph).vocabulary)
+
+
+def _print_row_statistics(queries: str, plot: str | None, as_json: bool) -> None:
+    from nqe.cli.print_row_queries import print_row_statistics
+    from nqe.sampling.row_statistics import count_row_queries
+
+    if plot is not None:
+        raise NqeError(f"{queries}: its queries are no trees, of which there are no plots")
+    splits = count_row_queries(queries)
+    if as_json:
+        printing.json_block([vars(one) for one in splits])
+    else:
+        print_row_statistics(splits)
 
 
 def import_(
@@ -242,8 +291,7 @@ def import_(
         dataset.save(graph)
         printing.say(f"{graph}: {dataset!r}")
     save_queries(QuerySet.about(dataset, tables), output, graph)
-    sizes = ", ".join(f"{name} {len(table):,}" for name, table in tables.items())
-    printing.say(f"{output}: {sizes} queries")
+    _say_sizes(output, tables)
 
 
 def export(
@@ -288,13 +336,15 @@ def _check_graph_output(graph: str, output: str) -> None:
 
 def _open_graph_of(queries: str, graph: str | None) -> Dataset:
     """Open the graph of a query set: the given one, or the one it was sampled from; checked."""
-    from nqe.sampling.storage import check_graph, read_manifest
+    from nqe.sampling import row_storage, storage
 
-    place = graph or read_manifest(queries)["dataset"]
+    rows = row_storage.has_rows(queries)
+    read = row_storage.read_row_manifest if rows else storage.read_manifest
+    place = graph or read(queries)["dataset"]
     if place is None:
         raise NqeError(f"{queries}: does not say where its graph is; name it with --graph")
     dataset = open_dataset(place)
-    check_graph(queries, dataset)
+    (row_storage.check_row_graph if rows else storage.check_graph)(queries, dataset)
     return dataset
 
 
