@@ -24,6 +24,7 @@ from nqe.query.exact import MAX_BINDINGS, execute, execute_many, execute_trees
 from nqe.query.join_plan import JoinPlan
 from nqe.query.plan import Plan
 from nqe.query.result import Result
+from nqe.query.rows import Rows
 
 if TYPE_CHECKING:
     from nqe.answering.calibration import Calibration
@@ -277,6 +278,9 @@ class Answerer:
         outcomes: dict[int, Outcome] = {
             task.number: list_exact(task, found, self._make_stated) for task, found in exact
         }
+        for task, one in pairs:
+            if task.mode != EXACT and isinstance(one, Rows):
+                outcomes[task.number] = self._predict_rows(task, one)
         predicting = [(task, one) for task, one in pairs if isinstance(one, Result)]
         for mode in dict.fromkeys(task.mode for task, _ in predicting if task.mode != EXACT):
             chosen = [pair for pair in predicting if pair[0].mode == mode]
@@ -284,6 +288,12 @@ class Answerer:
             for (task, result), sets in zip(chosen, found, strict=True):
                 outcomes[task.number] = self._rank(task, result, sets)
         return outcomes
+
+    def _predict_rows(self, task: Task, rows: Rows) -> Answers | RowAnswers:
+        """Answer a question that is no tree by the model and rules."""
+        from nqe.answering.predicted_answers import list_predicted
+
+        return list_predicted(task, rows, self.neural, self.make_answer)
 
     def _rank(self, task: Task, result: Result, sets: Sequence[FuzzySet]) -> Answers:
         """Rank the most likely entities of the target's fuzzy set."""

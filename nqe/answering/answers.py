@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 from nqe.answering.request import EMBEDDING, HYBRID, RULES
 from nqe.notebook import render_table, to_frame
 from nqe.query.binder import BoundPlan
+from nqe.query.join_plan import JoinPlan, list_negated
+from nqe.query.join_text import JoinText
 from nqe.query.plan import Op, Plan
 from nqe.query.result import Result
 from nqe.query.rows import Rows
@@ -145,6 +147,9 @@ class Answers:
         if certain or self.mode not in (HYBRID, RULES):
             return ()
         names = self.result.graph.vocabulary
+        if isinstance(self.plan, JoinPlan):
+            text = JoinText(self.plan, names, {})
+            return tuple(dict.fromkeys(map(text.describe_scope, list_negated(self.plan.scope))))
         negations = [step for step in self.tree.steps if step.op == Op.NOT]
         texts = (describe_part(self.tree, step.inputs[0], names) for step in negations)
         return tuple(dict.fromkeys(texts))

@@ -48,11 +48,11 @@ def _connect(op: Op, table: StepTable, steps: Integers, sets: FuzzySets, logic: 
         steps, inputs = steps[~doubled], inputs[~doubled]
     if not len(steps):
         return
-    sets.rest[steps] = _apply(op, logic, sets.rest[inputs])
+    sets.rest[steps] = apply_connective(op, logic, sets.rest[inputs])
     keys = _find_listed(op, inputs, sets)
     owner, entities = np.divmod(keys, sets.entity_count)
     columns = [sets.look_up(one[owner], entities) for one in inputs.T]
-    values = _apply(op, logic, np.stack(columns, axis=1))
+    values = apply_connective(op, logic, np.stack(columns, axis=1))
     # An entity without a chance need not be listed, unless all others have one.
     kept = (values > 0) | (sets.rest[steps][owner] > 0)
     sets.store(steps, owner[kept], entities[kept], values[kept])
@@ -77,7 +77,7 @@ def _find_listed(op: Op, inputs: Integers, sets: FuzzySets) -> Integers:
     return kept
 
 
-def _apply(op: Op, logic: Logic, inputs: Floats) -> Floats:
+def apply_connective(op: Op, logic: Logic, inputs: Floats) -> Floats:
     """Apply an operator to (rows, inputs); only what is certain has the probability 1."""
     values = connect(logic, op, torch.from_numpy(inputs)[..., None])[:, 0].numpy()
     reduce = _CERTAIN.get(op)

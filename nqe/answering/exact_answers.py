@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from nqe.answering.answers import Answer, Answers, StepSummary
-from nqe.answering.request import EXACT, Request
+from nqe.answering.request import EMBEDDING, EXACT, Request
 from nqe.answering.row_answers import RowAnswer, RowAnswers
 from nqe.answering.task import Task
 from nqe.errors import NqeError
@@ -22,8 +22,10 @@ MakeAnswer = Callable[[int], Answer]
 
 def check_joins(plan: JoinPlan, request: Request, mode: str) -> None:
     """Refuse what cannot be asked for with a query that is no tree."""
-    if mode != EXACT:
-        raise plan.refuse("which only exact answers can do so far", "use --mode exact")
+    if mode == EMBEDDING:
+        raise plan.refuse("which vectors cannot answer", "use --mode hybrid or exact")
+    if mode != EXACT and plan.counted is not None:
+        raise plan.refuse("which only exact answers can do", "use --mode exact")
     if request.steps is not None:
         raise plan.refuse("so it has no steps to show", "leave out --steps")
     if request.among is not None and not plan.is_single:
@@ -64,10 +66,12 @@ def _list_rows(task: Task, rows: Rows) -> RowAnswers:
         targets = rows.columns[: len(rows.numbers)]
         rows = rows.take(sort_rows(keys, targets, rows.names, rows.numbers, rows.counts))
     listed = rows.take(np.arange(len(rows))[: task.request.limit(task.mode)])
-    return RowAnswers(rows.plan, task.mode, tuple(_make_rows(listed)), len(rows), result=listed)
+    answers = tuple(make_rows(listed))
+    return RowAnswers(rows.plan, task.mode, answers, len(rows), len(rows), result=listed)
 
 
-def _make_rows(rows: Rows) -> Iterator[RowAnswer]:
+def make_rows(rows: Rows) -> Iterator[RowAnswer]:
+    """The rows with their names."""
     pairs = list(zip(rows.names, rows.numbers, strict=True))
     counts = [None] * len(rows) if rows.counts is None else rows.counts.tolist()
     for place, count in enumerate(counts):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
 from copy import copy
 from dataclasses import replace
 from functools import cached_property
@@ -17,12 +18,15 @@ from nqe.answering.entity_vectors import EntityVectors
 from nqe.answering.joining import RuleEvidence
 from nqe.errors import NqeError
 from nqe.graph.arrays import Booleans, Integers
+from nqe.graph.atom_pattern import Unknown
 from nqe.graph.fact_columns import Facts
 from nqe.graph.graph import Graph
 from nqe.graph.graph_without import GraphWithout
 from nqe.graph.pattern import Kind, Patterns
 from nqe.graph.vocabulary import Names, Vocabulary
 from nqe.model.model import Comparison, Model
+from nqe.query.binder import BoundPlan
+from nqe.query.join_plan import list_atoms
 from nqe.query.plan import Op, Plan
 from nqe.query.step_table import StepTable
 
@@ -111,17 +115,15 @@ class Predictor:
         """Whether the model was trained with an entity."""
         return bool(self._entity[entity] >= 0)
 
-    def find_unseen_names(self, plan: Plan) -> tuple[str, ...]:
+    def find_unseen_names(self, plan: BoundPlan) -> tuple[str, ...]:
         """Find the names in a plan that the model was not trained with."""
         names = self.graph.vocabulary
         found: dict[str, None] = {}
-        for step in plan.steps:
-            if step.op != Op.PROJECTION:
-                continue
-            relations = (one for one in (step.relation, *step.attributes) if self._is_new(one))
-            anchors = (one for one in step.slots if one is not None and not self.has_seen(one))
-            found |= {names.relations.name(relation): None for relation in relations}
-            found |= {names.entities.name(entity): None for entity in anchors}
+        for relations, entities in _list_known(plan):
+            new = (one for one in relations if self._is_new(one))
+            unseen = (one for one in entities if not self.has_seen(one))
+            found |= {names.relations.name(relation): None for relation in new}
+            found |= {names.entities.name(entity): None for entity in unseen}
         return tuple(found)
 
     def _is_new(self, relation: int) -> bool:
@@ -279,3 +281,16 @@ def _translate(column: Integers, chosen: Booleans, numbers: Integers) -> tuple[I
     translated = np.where(chosen, numbers[np.where(chosen, column, 0)], column)
     unseen: Booleans = chosen & (translated < 0)
     return np.where(unseen, 0, translated), unseen
+
+
+def _list_known(plan: BoundPlan) -> Iterator[tuple[list[int], list[int]]]:
+    """The relations and the entities that each atom of a plan names."""
+    if isinstance(plan, Plan):
+        for step in plan.steps:
+            if step.op == Op.PROJECTION:
+                entities = [one for one in step.slots if one is not None]
+                yield [step.relation, *step.attributes], entities
+        return
+    for atom in list_atoms(plan.scope):
+        main = [] if isinstance(atom.relation, Unknown) else [atom.relation]
+        yield [*main, *atom.attributes], [entity for _, entity in atom.known]

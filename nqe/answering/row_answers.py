@@ -24,11 +24,20 @@ class RowAnswer:
     labels: tuple[str | None, ...]
     count: int | None = None
     """None if the query counts nothing."""
+    probability: float = 1.0
+    """1 if facts make the row certain."""
+    known: bool = True
+    """Whether it follows from the known facts alone."""
 
     @property
     def names(self) -> tuple[str, ...]:
         """The labels, or the ids of what has none."""
         return tuple(label or name for label, name in zip(self.labels, self.ids, strict=True))
+
+    @property
+    def source(self) -> str:
+        """Where the row comes from: 'stated' or 'predicted'."""
+        return "stated" if self.known else "predicted"
 
     @property
     def cells(self) -> Row:
@@ -43,10 +52,16 @@ class RowAnswers:
     plan: JoinPlan
     mode: str
     answers: tuple[RowAnswer, ...]
-    count: int
-    """The number of all rows, including those that are not listed."""
+    count: int | None
+    """In the mode exact, the number of all rows, including those that are not listed."""
+    stated_count: int = 0
+    """The number of stated rows, listed or not; with a threshold, of those that reach it."""
+    likely_count: int | None = None
+    """The number of predictions above 0.5, or that reach the threshold; None in the mode exact."""
+    unseen: tuple[str, ...] = ()
+    """Names in the query that the model was not trained with."""
     result: Rows = field(compare=False, repr=False, kw_only=True)
-    """All rows over the known facts."""
+    """The listed rows, in the same order."""
 
     def __len__(self) -> int:
         return len(self.answers)
@@ -56,6 +71,11 @@ class RowAnswers:
 
     def __getitem__(self, place: int) -> RowAnswer:
         return self.answers[place]
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the rows come from facts alone."""
+        return self.count is not None
 
     @property
     def targets(self) -> tuple[str, ...]:
@@ -74,12 +94,18 @@ class RowAnswers:
 
     def to_json(self, *, proofs: bool = False) -> dict[str, Any]:
         """Return the rows as JSON data, optionally with a proof of each."""
-        data: dict[str, Any] = {"mode": self.mode, "count": self.count, "listed": len(self)}
-        data["stated_count"] = self.count
+        data: dict[str, Any] = {"mode": self.mode}
+        if self.count is not None:
+            data["count"] = self.count
+        data |= {"listed": len(self), "stated_count": self.stated_count}
+        if self.likely_count is not None:
+            data["likely_count"] = self.likely_count
         data["targets"] = list(self.targets)
         if self.counted is not None:
             data["counted"] = self.counted
         data["rows"] = [self._row_to_json(place, proofs) for place in range(len(self))]
+        if self.unseen:
+            data["unseen"] = list(self.unseen)
         if self.warnings:
             data["warnings"] = list(self.warnings)
         return data
@@ -92,10 +118,11 @@ class RowAnswers:
         }
         if answer.count is not None:
             data["count"] = answer.count
+        data |= {"probability": answer.probability, "known": answer.known}
         return data | ({"proof": self.prove(place).to_json()} if proofs else {})
 
     def prove(self, place: int) -> Reason:
-        """Why a listed row is an answer."""
+        """Why a listed row that facts state is an answer."""
         return self.result.proof([int(column[place]) for column in self.result.numbers])
 
     def to_pandas(self) -> DataFrame:
@@ -106,5 +133,8 @@ class RowAnswers:
         """How a notebook shows the rows."""
         return render_table(*self._table(), caption=self.plan.text)
 
-    def _table(self) -> tuple[Sequence[str], list[Row]]:
-        return self.result.columns, [answer.cells for answer in self.answers]
+    def _table(self) -> tuple[Sequence[str], list[tuple[Any, ...]]]:
+        if self.is_exact:
+            return self.result.columns, [answer.cells for answer in self]
+        rows = [(*answer.cells, answer.probability, answer.source) for answer in self]
+        return (*self.result.columns, "probability", "source"), rows

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from nqe.answering.answers import LIKELY, Answers
 from nqe.answering.request import Request
+from nqe.answering.row_answers import RowAnswers
 
 
 @dataclass(frozen=True)
@@ -19,7 +20,7 @@ class _Kind:
         return f"{self.count:,} {self.name}" if self.count else f"none {self.name}"
 
 
-def describe_totals(answers: Answers, request: Request) -> str:
+def describe_totals(answers: Answers | RowAnswers, request: Request) -> str:
     """Describe the totals in one line, such as '100 in all: 88 stated, 12 predicted above 0.5'.
 
     It is empty if there is nothing to count.
@@ -34,7 +35,9 @@ def describe_totals(answers: Answers, request: Request) -> str:
     return prefix + ", ".join(map(str, kept)) + others + shown
 
 
-def _choose_kinds(answers: Answers, request: Request) -> tuple[list[_Kind], list[_Kind]]:
+def _choose_kinds(
+    answers: Answers | RowAnswers, request: Request
+) -> tuple[list[_Kind], list[_Kind]]:
     """The kinds that the request lists, and those that it leaves out."""
     bar = f"above {LIKELY:g}"
     if request.threshold is not None:

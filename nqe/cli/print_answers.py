@@ -111,17 +111,34 @@ class AnswerPrinter:
         limit = self.request.top or SHOWN
         columns = [f"?{name}" for name in answers.targets]
         count = [COUNT] if answers.counted is not None else []
-        rows = [answer.cells for answer in answers.answers[:limit]]
-        if rows:
-            printing.table((*columns, *count), rows)
-        if answers.count > limit:
-            printing.note(f"… and {answers.count - limit:,} more (--top)")
-        if columns:
-            printing.note(f"{answers.count:,} row(s)")
+        shown = answers.answers[:limit]
+        if answers.count is None:
+            self._print_predicted_rows(answers, columns)
+        else:
+            if shown:
+                printing.table((*columns, *count), [one.cells for one in shown])
+            if answers.count > limit:
+                printing.note(f"… and {answers.count - limit:,} more (--top)")
+            if columns:
+                printing.note(f"{answers.count:,} row(s)")
         if self.proof:
-            for place in range(len(rows)):
+            for place in range(len(shown)):
                 printing.say()
                 printing.say_lines(str(answers.prove(place)))
+
+    def _print_predicted_rows(self, answers: RowAnswers, columns: Sequence[str]) -> None:
+        """Print rows with their probabilities."""
+        rows = [
+            (*one.names, printing.chance(one.probability), one.source) for one in answers.answers
+        ]
+        if rows:
+            printing.table((*columns, "probability", "known by"), rows)
+        else:
+            printing.note("no answer: no row is possible")
+        text = describe_totals(answers, self.request)
+        if text:
+            printing.note(text)
+        note_unseen_names(answers.unseen, self.answerer.rules is not None)
 
     def _note_totals(self, answers: Answers) -> None:
         """Tell how many answers there are in all, of either kind, and what their numbers mean."""

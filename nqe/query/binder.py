@@ -60,6 +60,13 @@ def bind_tree(query: Question, vocabulary: Vocabulary | FactSource | Dataset) ->
     return plan
 
 
+def bind_ids(graph: QueryGraph, vocabulary: Vocabulary) -> Plan:
+    """The plan of a query graph in ids that is a tree, without notes about it."""
+    builder = PlanBuilder()
+    _bind(compile_tree(graph), builder, vocabulary)
+    return builder.finish()
+
+
 def _bind_joins(graph: QueryGraph, names: Vocabulary, reason: str) -> JoinPlan:
     """The join plan of a query graph; `reason` says why it is no tree."""
     resolved = resolve_graph(graph, names)

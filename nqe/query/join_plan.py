@@ -143,6 +143,17 @@ COUNT = "count"
 """The name of the column that counts."""
 
 
+def list_negated(scope: JoinScope) -> Iterator[JoinScope]:
+    """The scopes under a `not`, those within nested scopes included."""
+    for one in scope.conditions:
+        if isinstance(one, JoinNegation):
+            yield one.scope
+            yield from list_negated(one.scope)
+        elif isinstance(one, JoinBranches):
+            for branch in one.scopes:
+                yield from list_negated(branch)
+
+
 def list_atoms(scope: JoinScope) -> Iterator[AtomPattern]:
     """All atoms of a scope, those of nested scopes included."""
     for one in scope.conditions:
