@@ -75,6 +75,8 @@ GROUPINGS: dict[str, Grouping] = {
 
 OF_QUERIES = ("shape", "slot", "arity", "missing")
 """The groupings in the report of a query set."""
+OF_ROWS = ("shape", "arity", "missing")
+"""The groupings in the report of a query set beyond trees; the shapes are patterns."""
 OF_LINKS = ("part",)
 """The groupings in the report of link prediction."""
 

@@ -1,4 +1,4 @@
-"""Rank the rows of queries that are no trees: each target in turn, the others fixed to the row's."""
+"""Rank the rows of queries that are no trees, for each target in turn with the others fixed."""
 
 from __future__ import annotations
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import assert_never
 
 from nqe.graph.arrays import Integers
-from nqe.query.builders import comparison
-from nqe.query.formula import And, Atom, Comparison, Formula, Leaf, Not, Or, Term, Variable
+from nqe.query.formula import And, Formula, Variable
 from nqe.query.query import Query
-from nqe.query.query_graph import QueryGraph
 from nqe.query.scope import Condition, to_formula
+from nqe.query.substitution import substitute
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,55 +31,30 @@ def fix_all_but(query: Query, target: Variable) -> Query:
     Conditions that chains of other variables do not connect with the target are left out: they
     hold for the row that the entities are from. The targets are those that are left.
     """
-    conditions = _find_about(query.graph, target, frozenset(query.targets) - {target})
-    parts = tuple(map(to_formula, conditions))
+    conditions = _find_about(query, target)
     used = {name for one in conditions for name in one.variables}
     targets = tuple(one for one in query.targets if one in used)
-    return Query(targets, And(parts) if len(parts) > 1 else parts[0])
+    return Query(targets, _conjoin(conditions))
 
 
 def ask_for(query: Query, target: Variable, values: Mapping[Variable, str]) -> Query:
     """The question for one target of a query, with ids in place of the other targets."""
-    left = fix_all_but(query, target)
-    return Query(target, _put(left.formula, values))
+    return Query(target, _conjoin([substitute(one, values) for one in _find_about(query, target)]))
 
 
-def _find_about(
-    graph: QueryGraph, target: Variable, others: frozenset[Variable]
-) -> list[Condition]:
-    """The conditions that are connected with a target by variables that nothing is put for."""
-    groups = [frozenset(one.variables) - others for one in graph.scope.conditions]
+def _find_about(query: Query, target: Variable) -> list[Condition]:
+    """The conditions that variables other than the other targets connect with a target."""
+    conditions, others = query.graph.scope.conditions, frozenset(query.targets) - {target}
+    groups = [frozenset(one.variables) - others for one in conditions]
     reached = frozenset((target,))
     while True:
         more = reached.union(*(names for names in groups if names & reached))
         if more == reached:
             break
         reached = more
-    pairs = zip(graph.scope.conditions, groups, strict=True)
-    return [one for one, names in pairs if names & reached]
+    return [one for one, names in zip(conditions, groups, strict=True) if names & reached]
 
 
-def _put(formula: Formula, values: Mapping[Variable, str]) -> Formula:
-    """A formula with ids in place of variables."""
-    match formula:
-        case Atom() | Comparison():
-            return _put_in_leaf(formula, values)
-        case Not(part):
-            return Not(_put(part, values))
-        case And(parts):
-            return And(tuple(_put(part, values) for part in parts))
-        case Or(parts):
-            return Or(tuple(_put(part, values) for part in parts))
-        case _:
-            assert_never(formula)
-
-
-def _put_in_leaf(leaf: Leaf, values: Mapping[Variable, str]) -> Leaf:
-    def read(term: Term) -> Term:
-        return values.get(term, term) if isinstance(term, Variable) else term
-
-    if isinstance(leaf, Comparison):
-        return comparison(read(leaf.left), leaf.operator, read(leaf.right))
-    subject, object_, *terms = map(read, leaf.terms)
-    pairs = tuple(zip(leaf.attributes, terms, strict=True))
-    return Atom(read(leaf.relation), subject, object_, pairs, leaf.closed)
+def _conjoin(conditions: Sequence[Condition]) -> Formula:
+    parts = tuple(map(to_formula, conditions))
+    return And(parts) if len(parts) > 1 else parts[0]
