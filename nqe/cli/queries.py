@@ -246,7 +246,9 @@ def _print_row_statistics(queries: str, plot: str | None, as_json: bool) -> None
     from nqe.sampling.row_statistics import count_row_queries
 
     if plot is not None:
-        raise NqeError(f"{queries}: its queries are no trees, of which there are no plots")
+        raise NqeError(
+            f"{queries}: its queries are no trees, of which there are no plots; leave out --plot"
+        )
     splits = count_row_queries(queries)
     if as_json:
         printing.json_block([vars(one) for one in splits])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from nqe.errors import NqeError
+from nqe.query.shapes import rank_shape
 
 Pair = tuple[str, str]
 """The names of two variables."""
@@ -74,3 +75,9 @@ def are_patterns(shapes: tuple[str, ...]) -> bool:
             f"({', '.join(PATTERNS)}); a query set has one kind, so sample trees apart"
         )
     return bool(found)
+
+
+def rank_kind(name: str) -> tuple[int, tuple[int, str]]:
+    """A sort key for names of shapes and patterns: shapes first, patterns as in the table."""
+    names = list(PATTERNS)
+    return (1, (names.index(name), name)) if name in names else (0, rank_shape(name))
