@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
+import numpy as np
 from cache import Stamp, use_folder
 from machine import (
     ROOT,
@@ -160,7 +161,7 @@ def page(
                     (
                         str(len(times)),
                         f"{statistics.median(times):.0f}",
-                        f"{sorted(times)[int(0.9 * (len(times) - 1))]:.0f}",
+                        f"{np.quantile(times, 0.9):.0f}",
                         str(LATENCY_BAR),
                     )
                 ],
