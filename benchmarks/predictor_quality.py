@@ -88,6 +88,7 @@ REGULAR = {"model": {"context": 16, "dropout": 0.3}, "train": {"smoothing": 0.2}
 LATER = REGULAR | {"train": {"smoothing": 0.2, "rate": 7e-4}}
 """For a training that goes on from another run's weights: the rate rises again, but less far."""
 AVERAGED = {"train": {"average": 0.999}}
+REGULAR_AVERAGED = REGULAR | {"train": {"smoothing": 0.2, "average": 0.999}}
 DROPOUT = {"model": {"dropout": 0.3}}
 DROPOUT_LATER = DROPOUT | {"train": {"rate": 1e-3}}
 BOTH = "train,valid"
@@ -101,6 +102,7 @@ RUNS = {
     "context16-62m": Planned(62, 1, CONTEXT),
     "regular-60m": Planned(60, 2, REGULAR),
     "averaged": Planned(50, 1, AVERAGED),
+    "regular-averaged": Planned(60, 1, REGULAR_AVERAGED),
     "regular-both": Planned(45, 1, LATER, BOTH, "regular-60m", start="regular-60m"),
     "jf17k": Planned(12, 1, data="jf17k"),
     "jf17k-regular": Planned(12, 1, REGULAR, data="jf17k"),

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from nqe.answering.open_run import OpenedRun
     from nqe.answering.relation_prediction import RelationAnswer, predict_relations
     from nqe.answering.request import MODES, Request
+    from nqe.answering.row_answers import RowAnswer, RowAnswers
+    from nqe.answering.row_explanation import RowExplanation
     from nqe.answering.rule_mining import mine_rules
     from nqe.answering.statement_scores import StatementScore, Suggestion, score, suggest
     from nqe.answering.train_model import TrainResult, train
@@ -39,6 +41,9 @@ _HOMES = {
     "OpenedRun": "nqe.answering.open_run",
     "RelationAnswer": "nqe.answering.relation_prediction",
     "Request": "nqe.answering.request",
+    "RowAnswer": "nqe.answering.row_answers",
+    "RowAnswers": "nqe.answering.row_answers",
+    "RowExplanation": "nqe.answering.row_explanation",
     "StatementScore": "nqe.answering.statement_scores",
     "Suggestion": "nqe.answering.statement_scores",
     "TrainResult": "nqe.answering.train_model",
@@ -68,6 +73,9 @@ __all__ = [
     "OpenedRun",
     "RelationAnswer",
     "Request",
+    "RowAnswer",
+    "RowAnswers",
+    "RowExplanation",
     "StatementScore",
     "Suggestion",
     "TrainResult",

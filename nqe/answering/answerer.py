@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,12 +20,13 @@ from nqe.graph.dataset import Dataset
 from nqe.graph.entity_set import EntitySet
 from nqe.graph.fact_columns import Facts
 from nqe.graph.graph import Graph
-from nqe.query.binder import Question, bind
+from nqe.query.binder import BoundPlan, Question, bind, bind_ids
 from nqe.query.exact import MAX_BINDINGS, execute, execute_many, execute_trees
+from nqe.query.filter_expansion import expand_filters
 from nqe.query.join_plan import JoinPlan
 from nqe.query.plan import Plan
 from nqe.query.result import Result
-from nqe.query.rows import Rows
+from nqe.query.rows import Rows, find_rows
 
 if TYPE_CHECKING:
     from nqe.answering.calibration import Calibration
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from nqe.answering.hybrid import HybridOptions, HybridRun
     from nqe.answering.neural import NeuralEngine
     from nqe.answering.relation_prediction import Name, Pairs, RelationAnswer
+    from nqe.answering.row_explanation import RowExplanation
     from nqe.model.model import Model
     from nqe.rules.rules import Rules
 
@@ -186,9 +189,12 @@ class Answerer:
         return chosen.with_rules_alone() if request.mode == RULES else chosen
 
     def explain(
-        self, query: Question, entity: int | str | None = None, mode: str | None = None
-    ) -> Explanation:
-        """Explain the rank of an entity, by default of the best answer; see `nqe.explain`.
+        self,
+        query: Question,
+        entity: Name | Sequence[Name] | None = None,
+        mode: str | None = None,
+    ) -> Explanation | RowExplanation:
+        """Explain the rank of an answer, by default of the best one; see `nqe.explain`.
 
         The mode is hybrid, or rules to leave the model out.
         """
@@ -229,6 +235,13 @@ class Answerer:
         engine = self.neural if least is None else self.neural.with_least(least)
         return (sets[-1] for sets in engine.compute_sets(results, mode))
 
+    def compute_join_set(self, plan: JoinPlan) -> FuzzySet:
+        """The fuzzy set of the target of a plan that is no tree, and that has one target."""
+        from nqe.answering.predicted_rows import predict_rows
+
+        stated = find_rows(plan, self.graph, self.max_bindings)
+        return predict_rows(plan, stated, self.neural).to_set()
+
     def run(self, plans: Sequence[Plan]) -> HybridRun:
         """Compute the fuzzy set of every step of some plans."""
         return self.neural.run(execute_trees(plans, self.graph, self.max_bindings))
@@ -249,6 +262,8 @@ class Answerer:
         """Check a request and bind its query; raises NqeError if it cannot be answered."""
         mode = request.check(self.has_model)
         plan = bind(request.query, self.graph)
+        if mode == EMBEDDING and isinstance(plan, JoinPlan):
+            plan, request = self._expand_filters(plan, request)
         if isinstance(plan, JoinPlan):
             check_joins(plan, request, mode)
         elif mode == EMBEDDING:
@@ -257,6 +272,15 @@ class Answerer:
             return Task(number, request, mode, plan, request.among)
         among = execute(request.among, self.graph, max_bindings=self.max_bindings)
         return Task(number, request, mode, plan, among.members, among.warnings)
+
+    def _expand_filters(self, plan: JoinPlan, request: Request) -> tuple[BoundPlan, Request]:
+        """The plan and request with an `or` in place of comparisons, where that makes a tree."""
+        expanded = expand_filters(plan, self.graph)
+        if expanded is None or (expanded.answers is not None and request.among is not None):
+            return plan, request
+        tree = replace(bind_ids(expanded.graph, self.graph.vocabulary), warnings=plan.warnings)
+        among = request.among if expanded.answers is None else expanded.answers
+        return tree, replace(request, among=among)
 
     def _run(self, tasks: Sequence[Task]) -> dict[int, Outcome]:
         """Run tasks together and return their outcomes by number."""

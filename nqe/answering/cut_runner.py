@@ -18,19 +18,20 @@ import numpy.typing as npt
 
 from nqe.answering.connectives import apply_connective
 from nqe.answering.cut_bindings import CutBindings
-from nqe.answering.cut_filters import CutFilters
 from nqe.answering.fuzzy_set import FuzzySet
 from nqe.answering.hybrid import JOINS, split_plans
 from nqe.answering.neural import NeuralEngine
 from nqe.answering.relation_candidates import find_relations
 from nqe.graph.arrays import Integers
+from nqe.graph.vocabulary import Names
 from nqe.query.binder import bind_ids
-from nqe.query.cut import Cut, CutStep, find_cut
+from nqe.query.cut import Cut, CutStep, find_scope_cut, is_comparison
 from nqe.query.formula import Atom, Variable
 from nqe.query.plan import Op
 from nqe.query.query_graph import QueryGraph
 from nqe.query.scope import Branches, Negated, Scope
 from nqe.query.step_table import StepTable
+from nqe.query.value_filters import ValueFilters
 
 Floats = npt.NDArray[np.float64]
 Row = Mapping[Variable, int]
@@ -60,7 +61,7 @@ class CutRunner:
     ) -> None:
         self.cut, self.engine, self.stated, self.given = cut, engine, stated, given or {}
         self.graph = engine.predictor.graph
-        self._filters = CutFilters(cut.graph, self.graph.vocabulary)
+        self._filters = ValueFilters(cut.graph, self.graph.vocabulary)
         self._cuts: dict[int, Cut] = {}
 
     def run(self) -> CutBindings:
@@ -96,9 +97,9 @@ class CutRunner:
         rows = [bindings.row(number) for number in first.tolist()]
         sets = [EVERYTHING] * len(rows)
         if step.tree:
-            sets = self._run_trees([step.ask(self._name(row)) for row in rows])
+            sets = self._run_trees([step.ask(self.name(row)) for row in rows])
         for condition in step.nested:
-            found = [self._run_nested(condition, step.variable, row) for row in rows]
+            found = [self.run_nested(condition, step.variable, row) for row in rows]
             sets = [self._combine(Op.AND, pair) for pair in zip(sets, found, strict=True)]
         return [sets[number] for number in place.tolist()]
 
@@ -114,7 +115,7 @@ class CutRunner:
         used = {name for one in (*step.tree, *step.later) for name in one.variables}
         first, place = bindings.group([one for one in bindings.columns if one in used])
         rows = [bindings.row(number) for number in first.tolist()]
-        sets = self._run_trees([step.ask_loosely(self._name(row)) for row in rows])
+        sets = self._run_trees([step.ask_loosely(self.name(row)) for row in rows])
         loose = [sets[number] for number in place.tolist()]
         if not step.nested:
             return loose
@@ -136,13 +137,18 @@ class CutRunner:
         beam = min(options.beam, max(_LEAST_BEAM, _SHARED * options.beam // max(count, 1)))
         return replace(self.engine, options=replace(options, beam=beam))
 
-    def _name(self, row: Row) -> dict[Variable, str]:
-        """The ids of what variables are bound to."""
-        names, relations = self.graph.vocabulary, self.cut.graph.relation_variables
-        return {
-            one: (names.relations if one in relations else names.entities).ids[number]
-            for one, number in row.items()
-        }
+    def name(self, row: Row, without: Variable | None = None) -> dict[Variable, str]:
+        """The ids of what variables are bound to, without one of them."""
+        return {one: self._names(one).ids[number] for one, number in row.items() if one != without}
+
+    def label(self, row: Row) -> dict[Variable, str]:
+        """The labels of what variables are bound to."""
+        return {one: self._names(one).name(number) for one, number in row.items()}
+
+    def _names(self, variable: Variable) -> Names:
+        names = self.graph.vocabulary
+        is_relation = variable in self.cut.graph.relation_variables
+        return names.relations if is_relation else names.entities
 
     def _list_relations(self, step: CutStep, bindings: CutBindings) -> list[FuzzySet]:
         """For each binding, the relations that a variable may stand for."""
@@ -157,21 +163,23 @@ class CutRunner:
 
     # A `not` or an `or` that is no tree
 
-    def _run_nested(self, condition: Negated | Branches, variable: Variable, row: Row) -> FuzzySet:
+    def run_nested(self, condition: Negated | Branches, variable: Variable, row: Row) -> FuzzySet:
         """The set of what fits a `not` or an `or`, given what the variables before are bound to."""
         match condition:
             case Negated(scope):
-                found = self._run_scope(scope, variable, row)
+                found = self.run_scope(scope, variable, row)
                 return self._combine(Op.NOT, (found,))
             case Branches(scopes):
-                sets = [self._run_scope(scope, variable, row) for scope in scopes]
+                sets = [self.run_scope(scope, variable, row) for scope in scopes]
                 return self._combine(Op.OR, sets)
             case _:
                 assert_never(condition)
 
-    def _run_scope(self, scope: Scope, variable: Variable, row: Row) -> FuzzySet:
+    def run_scope(self, scope: Scope, variable: Variable, row: Row) -> FuzzySet:
         """The set of what fits a scope; one without the variable holds all entities alike."""
-        cut = self._find_cut(scope, variable)
+        if all(map(is_comparison, scope.conditions)):
+            return self._compare(scope, variable, row)
+        cut = self.find_cut(scope, variable)
         given = {one: row[one] for one in cut.graph.targets if one != variable}
         bindings = CutRunner(cut, self.engine, given=given).run()
         join = JOINS[self.engine.options.join]
@@ -181,14 +189,21 @@ class CutRunner:
         _, chances = join(np.zeros(len(bindings), dtype=np.int64), bindings.weight, 1)
         return FuzzySet(_NOTHING, np.zeros(0), float(chances.sum()))
 
-    def _find_cut(self, scope: Scope, variable: Variable) -> Cut:
-        """The cut of a scope, in which all that is bound comes first."""
+    def _compare(self, scope: Scope, variable: Variable, row: Row) -> FuzzySet:
+        """The set of what fits a scope that only compares."""
+        every = self._count(variable) if variable in scope.free else 1
+        columns = {one: np.full(every, number) for one, number in row.items()}
+        columns[variable] = np.arange(every)
+        kept = self._filters.hold(Branches((scope,)), columns)
+        if variable not in scope.free:
+            return EVERYTHING if kept[0] else _list(_NOTHING)
+        return _list(np.flatnonzero(kept))
+
+    def find_cut(self, scope: Scope, variable: Variable) -> Cut:
+        """The cut of a scope, in which all that is bound by then comes first."""
         if id(scope) not in self._cuts:
-            free = [one for one in self.cut.order if one in scope.free]
-            first = [one for one in free if one != variable]
-            if variable not in free:
-                first = first[:-1]
-            self._cuts[id(scope)] = find_cut(QueryGraph(tuple(free), scope), first)
+            place = self.cut.order.index(variable)
+            self._cuts[id(scope)] = find_scope_cut(scope, self.cut.order[: place + 1])
         return self._cuts[id(scope)]
 
     def _combine(self, op: Op, sets: Sequence[FuzzySet]) -> FuzzySet:

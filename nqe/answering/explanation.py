@@ -5,7 +5,7 @@ An explanation can be printed as text, Markdown (like the paper's case study) or
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ import numpy as np
 from nqe.answering.fuzzy_set import FuzzySet
 from nqe.answering.hybrid import HybridRun
 from nqe.answering.reason_search import ReasonSearch
+from nqe.answering.row_explanation import RowExplanation, explain_row
 from nqe.answering.top_k import find_rank, select_likeliest
 from nqe.answering.unseen_names import describe_unseen
 from nqe.errors import NqeError
@@ -21,12 +22,13 @@ from nqe.graph.entity_set import EntitySet
 from nqe.graph.graph import Graph
 from nqe.graph.vocabulary import Names
 from nqe.notebook import render_text
-from nqe.query.binder import Question, bind_tree
+from nqe.query.binder import Question, bind
 from nqe.query.exact import execute
 from nqe.query.plan import Op, Plan
 from nqe.query.readings import describe_reading
 from nqe.query.reason import Reason, Support, show_probability
 from nqe.query.result import Result
+from nqe.query.rows import Name
 from nqe.query.step_text import describe_part, describe_step
 from nqe.query.svg import draw_svg
 from nqe.shown_text import escape_markdown, join_visible, to_code_span
@@ -200,20 +202,41 @@ class Explanation:
 def explain(
     answerer: Answerer,
     query: Question,
-    entity: int | str | None = None,
+    entity: Name | Sequence[Name] | None = None,
     *,
     top: int = TOP,
     truth: Graph | None = None,
-) -> Explanation:
-    """Explain the rank of an entity, by default of the best answer.
+) -> Explanation | RowExplanation:
+    """Explain the rank of an entity, or of a row of several, by default of the best answer.
 
-    `truth` is a graph with all facts, including those that the answerer does not know; it says
-    which candidates are true.
+    A question that is no tree has a `RowExplanation`. `truth` is a graph with all facts,
+    including those that the answerer does not know; it says which candidates are true.
     """
+    plan = bind(query, answerer.graph)
+    if isinstance(plan, Plan):
+        return _explain_tree(answerer, plan, _take_single(entity), top, truth)
+    if truth is not None:
+        raise plan.refuse("so its steps have no truth to show", "leave out --truth")
+    return explain_row(answerer, plan, entity)
+
+
+def _take_single(entity: Name | Sequence[Name] | None) -> Name | None:
+    """The only entity of a list of one."""
+    if entity is None or isinstance(entity, int | np.integer | str):
+        return entity
+    if len(entity) != 1:
+        raise NqeError(f"the question asks for one entity, not for {len(entity)}; name one")
+    return entity[0]
+
+
+def _explain_tree(
+    answerer: Answerer, plan: Plan, entity: Name | None, top: int, truth: Graph | None
+) -> Explanation:
+    """Explain the rank of an entity in the answers of a tree."""
     graph = answerer.graph
     names = graph.vocabulary.entities
-    result = execute(bind_tree(query, graph), graph, max_bindings=answerer.max_bindings)
-    plan, run = result.plan, answerer.neural.run([result])
+    result = execute(plan, graph, max_bindings=answerer.max_bindings)
+    run = answerer.neural.run([result])
     row, order, stated = run.targets[0], names.id_order, result.sets[-1]
     reading = describe_reading(names, entity) if isinstance(entity, str) else ()
     if entity is None:

@@ -36,7 +36,7 @@ def list_predicted(
         found = found.keep(found.probability >= threshold)
         stated_count, likely_count = int(found.known.sum()), int((~found.known).sum())
     listed = found.keep(_choose_kind(task, found))
-    best = _rank(listed, stated)[: request.limit(task.mode)]
+    best = rank_rows(listed, stated)[: request.limit(task.mode)]
     unseen = engine.predictor.find_unseen_names(plan)
     if plan.is_single:
         columns = (listed.columns[0][best], listed.probability[best], listed.known[best])
@@ -72,7 +72,7 @@ def _choose_kind(task: Task, found: PredictedRows) -> Booleans:
     return np.ones(len(found), dtype=bool)
 
 
-def _rank(found: PredictedRows, stated: Rows) -> Integers:
+def rank_rows(found: PredictedRows, stated: Rows) -> Integers:
     """The order of rows: stated first, then the likeliest, then by ids."""
     ids = (
         names.id_order[column] for names, column in zip(stated.names, found.columns, strict=True)

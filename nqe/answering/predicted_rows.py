@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -44,8 +45,19 @@ class PredictedRows:
 
     def keep(self, chosen: Booleans) -> PredictedRows:
         """The chosen rows."""
-        columns = tuple(one[chosen] for one in self.columns)
-        return PredictedRows(columns, self.probability[chosen], self.known[chosen])
+        return self.take(np.flatnonzero(chosen))
+
+    def take(self, order: Integers) -> PredictedRows:
+        """The rows in these places, in this order."""
+        columns = tuple(one[order] for one in self.columns)
+        return PredictedRows(columns, self.probability[order], self.known[order])
+
+    def find(self, row: Sequence[int]) -> int:
+        """The place of a row; behind the last one if it is not there."""
+        is_it = np.ones(len(self), dtype=bool)
+        for column, number in zip(self.columns, row, strict=True):
+            is_it &= column == number
+        return int(is_it.argmax()) if is_it.any() else len(self)
 
     def to_set(self) -> FuzzySet:
         """The entities of a single target as a fuzzy set."""

@@ -204,12 +204,12 @@ def _list_answers(row: dict[str, Any]) -> Iterator[tuple[int, dict[str, Any]]]:
     for rank, answer in enumerate(row.get("answers", ()), start=1):
         yield rank, answer
     for rank, one in enumerate(row.get("rows", ()), start=1):
-        count = {"count": one.get("count")}
+        shared = {key: one.get(key) for key in ("count", "probability", "known")}
         if not one["row"]:
-            yield rank, count
+            yield rank, shared
         for variable, cell in zip(row["targets"], one["row"], strict=True):
             name = cell.get("entity") or cell.get("relation")
-            yield rank, {"variable": variable, "entity": name, "label": cell["label"], **count}
+            yield rank, {"variable": variable, "entity": name, "label": cell["label"], **shared}
 
 
 WRITERS: dict[str, Callable[[Path], AbstractContextManager[Write]]] = {

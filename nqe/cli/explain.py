@@ -41,8 +41,11 @@ def explain(
     place: PlaceArgument,
     query: QueryArgument,
     entity: Annotated[
-        str | None,
-        typer.Argument(metavar="[ENTITY]", help="An id or label; by default the best answer."),
+        list[str] | None,
+        typer.Argument(
+            metavar="[ENTITY]…",
+            help="An id or label, one for each target; by default the best answer.",
+        ),
     ] = None,
     mode: Annotated[
         str | None,
@@ -77,7 +80,7 @@ def explain(
     check_among("mode", mode or HYBRID, (HYBRID, RULES))
     answerer = _open(place, mode, graph, rules, facts, device)
     full = answerer.with_facts(ALL).graph if truth else None
-    explanation = explain_answer(answerer, query, entity, top=top, truth=full)
+    explanation = explain_answer(answerer, query, entity or None, top=top, truth=full)
     printing.note_warnings(explanation.warnings)
     if as_json or form == JSON:
         printing.json_block(explanation.to_json())

@@ -106,13 +106,15 @@ def _explain(query: str, answerer: Answerer) -> None:
 def _show_plan(query: str, vocabulary: Vocabulary) -> None:
     from nqe.query import bind
     from nqe.query.drawing import draw_text
+    from nqe.query.graph_drawing import draw_graph_text
     from nqe.query.join_plan import JoinPlan
 
     plan = bind(query, vocabulary)
     if isinstance(plan, JoinPlan):
-        raise plan.refuse("so it has no steps to show", "ask it as it is")
-    printing.say(f"shape {plan.shape_name}")
-    printing.say_lines(draw_text(plan, vocabulary))
+        printing.say_lines(draw_graph_text(plan.graph, vocabulary))
+    else:
+        printing.say(f"shape {plan.shape_name}")
+        printing.say_lines(draw_text(plan, vocabulary))
     printing.note_warnings(plan.warnings)
 
 

@@ -56,7 +56,7 @@ def bind_tree(query: Question, vocabulary: Vocabulary | FactSource | Dataset) ->
     """The plan of a query that is a tree; for any other, an error says why it is none."""
     plan = bind(query, vocabulary)
     if isinstance(plan, JoinPlan):
-        raise plan.refuse("which only exact answers can do so far", "use --mode exact")
+        raise plan.refuse("and only trees are taken here", "ask it with `nqe ask`")
     return plan
 
 

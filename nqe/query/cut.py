@@ -74,8 +74,9 @@ class CutStep:
         Variables that would close a cycle are taken for different ones, and what cannot be said
         by a tree is left out. None if nothing is left.
         """
-        parts = (substitute(one, values) for one in (*self.tree, *self.later))
-        conditions = tuple(_loosen(self.variable, tuple(parts)))
+        parts = (_substitute_if_possible(one, values) for one in (*self.tree, *self.later))
+        possible = tuple(one for one in parts if one is not None)
+        conditions = tuple(_loosen(self.variable, possible))
         return make_tree(self.variable, conditions, {}) if conditions else None
 
 
@@ -102,13 +103,19 @@ def find_cut(graph: QueryGraph, first: Sequence[Variable] = ()) -> Cut:
     return best
 
 
+def find_scope_cut(scope: Scope, bound: Sequence[Variable]) -> Cut:
+    """The cut of a nested scope that begins with all that is bound, apart from the last one."""
+    free = [one for one in bound if one in scope.free]
+    return find_cut(QueryGraph(tuple(free), scope), free[:-1])
+
+
 def make_tree(
     target: Variable, conditions: Sequence[Condition], values: Values
 ) -> QueryGraph | None:
     """The query of conditions with one target, in which values replace variables, if it is one."""
-    parts = tuple(substitute(one, values) for one in conditions)
-    names = dict.fromkeys(name for one in parts for name in one.variables)
     try:
+        parts = tuple(substitute(one, values) for one in conditions)
+        names = dict.fromkeys(name for one in parts for name in one.variables)
         return QueryGraph((target,), Scope(tuple(n for n in names if n != target), parts))
     except QueryError:
         return None
@@ -208,7 +215,7 @@ def _make_step(
         match group:
             case _ if asked is not None and asked.is_tree:
                 tree += group
-            case [Negated() | Branches() as one]:
+            case [Negated() | Branches() as one] if _have_cuts(one, (*before, variable)):
                 nested.append(one)
             case _:
                 return None
@@ -217,6 +224,18 @@ def _make_step(
         return None if own else step
     is_restricted = tree or any(isinstance(one, Branches) for one in nested)
     return step if is_restricted or step.ask_loosely(values) is not None else None
+
+
+def _have_cuts(condition: Negated | Branches, bound: Sequence[Variable]) -> bool:
+    """Whether each scope of a `not` or an `or` has a cut, once some variables are bound."""
+    scopes = (condition.scope,) if isinstance(condition, Negated) else condition.scopes
+    try:
+        for scope in scopes:
+            if not all(map(is_comparison, scope.conditions)):
+                find_scope_cut(scope, bound)
+    except QueryError:
+        return False
+    return True
 
 
 def _group(scope: Scope, bound: Iterable[Variable]) -> list[list[Condition]]:
@@ -313,6 +332,13 @@ def _make_name(term: Variable | str, used: set[str]) -> Variable:
 
 
 # Loosening
+
+
+def _substitute_if_possible(condition: Condition, values: Values) -> Condition | None:
+    try:
+        return substitute(condition, values)
+    except QueryError:
+        return None
 
 
 def _loosen(target: Variable, conditions: Sequence[Condition]) -> Iterator[Condition]:

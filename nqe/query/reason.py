@@ -227,7 +227,8 @@ class Reason:
             case Op.AND:
                 return "all of"
             case Op.OR:
-                return "one of the alternatives" if certain else self._describe_ways("alternatives")
+                is_one = certain or self.ways == 1
+                return "one of the alternatives" if is_one else self._describe_ways("alternatives")
             case Op.NOT:
                 return self._describe_negation()
             case Op.ANY:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import assert_never
 
+from nqe.errors import QueryError
 from nqe.query.formula import Atom, Comparison, Term, Variable
 from nqe.query.scope import Branches, Condition, Negated, Scope
 
@@ -16,7 +17,10 @@ _MIRRORED = {"=": "=", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
 def substitute(condition: Condition, values: Values) -> Condition:
-    """A condition with ids, or other variables, in place of some of its variables."""
+    """A condition with ids, or other variables, in place of some of its variables.
+
+    Raises a `QueryError` if a comparison in it has no variable left.
+    """
     if values.keys().isdisjoint(condition.variables):
         return condition
     match condition:
@@ -57,7 +61,7 @@ def _substitute_in_comparison(comparison: Comparison, values: Values) -> Compari
         return Comparison(comparison.operator, left, right)
     if isinstance(right, Variable):
         return Comparison(_MIRRORED[comparison.operator], right, left)
-    raise ValueError("a comparison without a variable is no condition")
+    raise QueryError("a comparison without a variable is no condition")
 
 
 def _substitute_in_scope(scope: Scope, values: Values) -> Scope:

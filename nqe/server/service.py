@@ -16,6 +16,7 @@ import numpy as np
 from nqe import version
 from nqe.answering.answerer import Answerer, Outcome
 from nqe.answering.request import Request
+from nqe.answering.row_explanation import RowExplanation
 from nqe.errors import NqeError, UnknownName
 from nqe.graph.arrays import Integers
 from nqe.graph.dataset import Dataset
@@ -135,6 +136,8 @@ class Service:
         plan, shown = self._bind(query), self._show(query)
         if self.answerer.has_model or asked.mode is not None:
             found = self.answerer.explain(plan, asked.entity, asked.mode)
+            if isinstance(found, RowExplanation):
+                raise NqeError("rows are not explained here yet; use `nqe explain`")
             return self.replies.explanation(found, shown)
         result = execute(plan, self.graph, max_bindings=self.answerer.max_bindings)
         return self.replies.proof(result, asked.entity, shown)

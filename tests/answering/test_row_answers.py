@@ -74,8 +74,11 @@ def test_rows_as_json_name_what_stands_for_each_target() -> None:
     assert row["proof"]["because"][0]["fact"]["object"] == "country_AT"
     data = ask("?r, count ?x: ?r(France, ?x)").to_json()
     assert (data["targets"], data["counted"]) == (["r"], "x")
-    assert {"row": [{"relation": "borders", "label": "borders"}], "count": 8} in data["rows"]
-    assert ask("count ?x: borders(?x, France)").to_json()["rows"] == [{"row": [], "count": 8}]
+    certain = {"probability": 1.0, "known": True}
+    borders = {"row": [{"relation": "borders", "label": "borders"}], "count": 8, **certain}
+    assert borders in data["rows"]
+    counted = ask("count ?x: borders(?x, France)").to_json()["rows"]
+    assert counted == [{"row": [], "count": 8, **certain}]
 
 
 def test_rows_are_shown_as_a_table_in_a_notebook() -> None:

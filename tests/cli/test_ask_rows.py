@@ -117,14 +117,17 @@ def test_a_file_is_printed_question_by_question(run_nqe: RunNqe, tmp_path: Path)
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (("ask", "atlas.run", PAIRS), "the question ?x, ?y: borders(?x, ?y) and currency"),
+        (("ask", "atlas.run", ALONE), "the question count ?x: borders(?x, country_FR) is no tree"),
+        (("ask", "atlas.run", PAIRS, "--mode", "embedding"), "the question ?x, ?y: borders(?x"),
         (("ask", "atlas", PAIRS, "--steps"), "the question ?x, ?y: borders(?x, ?y) and currency"),
         (("ask", "atlas", PAIRS, "--among", FRANCE), "the answers are rows (x, y), not entities"),
         (("ask", "atlas", FRANCE, "--among", PAIRS), "the answers are not single entities but"),
         (("ask", "atlas", PAIRS, "--order-by", "?z"), "the answers have no column ?z to sort by"),
         (("ask", "atlas.run", FRANCE, "--order-by", "?x"), "answers with probabilities are sort"),
         (("ask", "atlas", "?x, ?y: not borders(?x, ?y)", "--max-bindings", "99"), "a step would"),
-        (("explain", "atlas.run", CYCLE), "the question ?x: borders(?x, ?y) and borders(?y, ?z)"),
+        (("explain", "atlas.run", PAIRS, "Spain"), "an answer has 2 parts (?x, ?y), not 1"),
+        (("explain", "atlas.run", FRANCE, "Spain", "Italy"), "the question asks for one entity,"),
+        (("explain", "atlas.run", ALONE), "the question count ?x: borders(?x, country_FR) is no"),
     ],
 )
 def test_what_rows_do_not_have_is_refused_in_one_sentence(
@@ -134,6 +137,42 @@ def test_what_rows_do_not_have_is_refused_in_one_sentence(
 
 
 def test_a_run_answers_rows_in_mode_exact(run_nqe: RunNqe) -> None:
-    assert "use --mode exact" in told(run_nqe("ask", "atlas.run", PAIRS))
     out = well(run_nqe("ask", "atlas.run", PAIRS, "--mode", "exact", "--top", "1"))
     assert read_table(out) == [["?x", "?y"], ["Switzerland", "Austria"]]
+
+
+def test_a_run_also_predicts_rows(run_nqe: RunNqe) -> None:
+    done = run_nqe("ask", "atlas.run", PAIRS, "--top", "9")
+    head, *rows = read_table(well(done))
+    assert head == ["?x", "?y", "probability", "known by"]
+    assert [row[3] for row in rows] == ["stated"] * 7 + ["predicted"] * 2
+    assert [row[2] for row in rows[:7]] == ["1.0000"] * 7
+    assert done.err.startswith("7 stated, ")
+    data = json.loads(well(run_nqe("ask", "atlas.run", PAIRS, "--json", "--predicted")))
+    assert [row["known"] for row in data["rows"]] == [False] * 10
+    assert (data["mode"], data["stated_count"], "count" in data) == ("hybrid", 7, False)
+
+
+def test_a_run_also_predicts_answers_of_a_cycle(run_nqe: RunNqe) -> None:
+    head, *rows = read_table(well(run_nqe("ask", "atlas.run", CYCLE)))
+    assert head == ["id", "label", "probability", "known by"]
+    assert {row[1] for row in rows if row[3] == "stated"} == {"Switzerland", "Liechtenstein"}
+
+
+def test_a_row_is_explained(run_nqe: RunNqe) -> None:
+    stated = well(run_nqe("explain", "atlas.run", PAIRS, "Switzerland", "Austria"))
+    assert "with probability 1.0000:\n  ?x = Switzerland: all of\n    stated (Switz" in stated
+    data = json.loads(well(run_nqe("ask", "atlas.run", PAIRS, "--json", "--predicted")))
+    row, probability = data["rows"][0]["row"], data["rows"][0]["probability"]
+    names = [cell["entity"] for cell in row]
+    told = json.loads(well(run_nqe("explain", "atlas.run", PAIRS, *names, "--json")))
+    assert (told["row"], told["known"], told["targets"]) == (names, False, ["x", "y"])
+    assert told["probability"] == pytest.approx(probability)
+    assert told["rank"] == 8
+    assert told["reason"]["because"]
+    assert 0 < told["weakest"]["support"] < 1
+
+
+def test_what_is_no_answer_is_explained_as_such(run_nqe: RunNqe) -> None:
+    out = well(run_nqe("explain", "atlas.run", PAIRS, "Japan", "Japanese"))
+    assert out.startswith("Why Japan, Japanese is no answer")

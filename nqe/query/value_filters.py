@@ -1,4 +1,4 @@
-"""Comparisons in a cut: which of many values a variable may have, by what others are bound to."""
+"""Comparisons as filters: which of many values a variable may have, by what others are bound to."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Columns = Mapping[Variable, Integers]
 """What variables are bound to, in arrays of one length."""
 
 
-class CutFilters:
+class ValueFilters:
     """Checks the filters of one query."""
 
     def __init__(self, graph: QueryGraph, vocabulary: Vocabulary) -> None:
