@@ -65,13 +65,7 @@ def sample_rows(
         for split in splits
         for name in settings.shapes
     ]
-    progress = progress or NoProgress()
-    progress.start("sampling", sum(one.wanted for one in collectors))
-    done = 0
-    for one in collectors:
-        for count in one.collect():
-            progress.update(done + count, done + count, f"{one.split} {one.pattern}")
-        done += len(one.queries)
+    _draw_all(collectors, progress or NoProgress())
     names = dataset.vocabulary
     of_split = {split: [one for one in collectors if one.split == split] for split in splits}
     tables = {
@@ -86,6 +80,15 @@ def sample_rows(
         tables,
         {split: {one.pattern: one.refused for one in ones} for split, ones in of_split.items()},
     )
+
+
+def _draw_all(collectors: Sequence[_Collector], progress: Progress) -> None:
+    progress.start("sampling", sum(one.wanted for one in collectors))
+    done = 0
+    for one in collectors:
+        for count in one.collect():
+            progress.update(done + count, done + count, f"{one.split} {one.pattern}")
+        done += len(one.queries)
 
 
 def _check_settings(settings: SamplingSettings) -> SamplingSettings:
