@@ -14,9 +14,10 @@ from nqe.folders import FolderKind, OpenFolder
 from nqe.graph import storage as graphs
 from nqe.rules import storage as rules
 from nqe.run_folders import BEST, CHECKPOINT, LAST, RELIABILITY_FILE, RULES, RUN, STATE
+from nqe.sampling import row_storage as row_query_sets
 from nqe.sampling import storage as query_sets
 
-_FOUND = (graphs.KIND, query_sets.KIND, CHECKPOINT, RUN, rules.KIND)
+_FOUND = (graphs.KIND, query_sets.KIND, row_query_sets.KIND, CHECKPOINT, RUN, rules.KIND)
 
 
 @dataclass(frozen=True)
@@ -101,6 +102,12 @@ def _use_queries(opened: OpenFolder) -> Uses:
         yield partial(query_sets.load_queries, opened.path, split)
 
 
+def _use_row_queries(opened: OpenFolder) -> Uses:
+    yield partial(row_query_sets.read_row_manifest, opened.path)
+    for split in opened.manifest["splits"]:
+        yield partial(row_query_sets.load_row_queries, opened.path, split)
+
+
 def _use_checkpoint(opened: OpenFolder) -> Uses:
     from nqe.answering.calibration_storage import load_calibration
     from nqe.model.checkpoint import from_pretrained
@@ -134,6 +141,7 @@ def _use_rules(opened: OpenFolder) -> Uses:
 _USES: dict[str, Callable[[OpenFolder], Uses]] = {
     graphs.KIND.format: _use_graph,
     query_sets.KIND.format: _use_queries,
+    row_query_sets.KIND.format: _use_row_queries,
     CHECKPOINT.format: _use_checkpoint,
     RUN.format: _use_run,
     rules.KIND.format: _use_rules,

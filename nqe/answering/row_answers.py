@@ -10,6 +10,7 @@ from nqe.notebook import render_table, to_frame
 from nqe.query.join_plan import JoinPlan
 from nqe.query.reason import Reason
 from nqe.query.rows import Row, Rows
+from nqe.shown_text import make_visible
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -45,7 +46,7 @@ class RowAnswer:
         return self.names if self.count is None else (*self.names, self.count)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class RowAnswers:
     """The rows that answer a query of several targets, or of a count, by ids or as asked for."""
 
@@ -71,6 +72,17 @@ class RowAnswers:
 
     def __getitem__(self, place: int) -> RowAnswer:
         return self.answers[place]
+
+    def __repr__(self) -> str:
+        shown = ", ".join(" ".join(map(str, row)) for row in self.rows[:5])
+        more = ", …" if len(self) > 5 else ""
+        columns = ", ".join(self.result.columns)
+        return f"<RowAnswers: {len(self):,} of {columns}: {make_visible(shown)}{more}>"
+
+    @property
+    def rows(self) -> list[Row]:
+        """The listed rows in labels, with the count if the query counts."""
+        return [answer.cells for answer in self]
 
     @property
     def is_exact(self) -> bool:
@@ -135,6 +147,6 @@ class RowAnswers:
 
     def _table(self) -> tuple[Sequence[str], list[tuple[Any, ...]]]:
         if self.is_exact:
-            return self.result.columns, [answer.cells for answer in self]
+            return self.result.columns, self.rows
         rows = [(*answer.cells, answer.probability, answer.source) for answer in self]
         return (*self.result.columns, "probability", "source"), rows

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -23,12 +23,6 @@ from nqe.cli.options import (
 )
 from nqe.cli.print_report import draw_plot, note_written, print_link_report, print_report
 from nqe.errors import NqeError
-
-if TYPE_CHECKING:
-    from nqe.answering import OpenedRun
-    from nqe.evaluation import Ranking, Runner
-    from nqe.evaluation.query_selection import QuerySelection
-    from nqe.graph.dataset import Dataset
 
 
 def add_to(app: typer.Typer) -> None:
@@ -97,15 +91,21 @@ def evaluate(
 
     Example: nqe evaluate atlas.run atlas.queries --by shape --by missing
 
+    Rows of queries that are no trees are ranked by hybrid, for each target in turn.
+
     The report is saved in RUN for `nqe compare`, unless only some queries were evaluated or
     --facts was given. By default, hybrid knows train, and for test queries also valid.
     """
     from nqe.answering import OpenedRun
+    from nqe.cli.evaluate_queries import rank_queries
     from nqe.evaluation import Report
-    from nqe.evaluation.query_selection import QuerySelection
+    from nqe.evaluation.query_selection import select
     from nqe.evaluation.report_storage import save_query_report
+    from nqe.sampling.row_storage import has_rows
     from nqe.settings import split_list
 
+    if mode is None and not link_prediction and has_rows(queries):
+        mode = HYBRID
     form, picture, groupings = check_format(form, as_json), check_plot(plot), _check_groupings(by)
     _check_choices(ties, per, answers, mode, facts)
     if link_prediction:
@@ -124,10 +124,13 @@ def evaluate(
         return
     refuse_options("without --link-prediction", relations=relations)
     model = OpenedRun.load(run, device)
-    chosen = None if shapes is None else split_list(shapes)
-    selection = QuerySelection(queries, split, chosen, limit)
-    ranking, about = _rank(model, selection, answers or "hard", mode or EMBEDDING, facts, graph)
-    report = Report.of(ranking, split=split, ties=ties, per=per or "query", about=about)
+    selection = select(queries, split, None if shapes is None else split_list(shapes), limit)
+    ranking, about = rank_queries(
+        model, selection, answers or "hard", mode or EMBEDDING, facts, graph
+    )
+    report = Report.of(
+        ranking, split=split, ties=ties, per=per or "query", by=selection.groupings, about=about
+    )
     # Saved before it is shown, because drawing a plot may fail.
     saved = None
     if model.keeps_reports and facts is None:
@@ -214,79 +217,3 @@ def _check_groupings(by: Sequence[str] | None) -> tuple[str, ...]:
     for name in named:
         check_among("by", name, (*OF_QUERIES, "all"))
     return OF_QUERIES if "all" in named else named or ("shape",)
-
-
-def _rank(
-    model: OpenedRun,
-    selection: QuerySelection,
-    answers: str,
-    mode: str,
-    facts: str | None,
-    graph: str | None,
-) -> tuple[Ranking, dict[str, Any]]:
-    """Rank the answers of the selected queries; also return what was evaluated."""
-    from nqe.cli.progress import ProgressBar
-    from nqe.evaluation import evaluate as rank_answers
-
-    _check_graph(model, selection, graph)
-    table = selection.load()
-    if mode == HYBRID:
-        runner, known = _open_hybrid(model, selection, facts, graph)
-    else:
-        runner, known = _open_embedding(model, selection, graph), None
-    with ProgressBar("queries") as progress:
-        ranking = rank_answers(runner, table, answers=answers, progress=progress)
-    about = {
-        "run": model.place,
-        **selection.describe(),
-        "trained_on": model.trained_on,
-        "mode": mode,
-        "facts": known,
-    }
-    return ranking, about
-
-
-def _check_graph(model: OpenedRun, selection: QuerySelection, graph: str | None) -> None:
-    """Refuse a query set that was sampled from another graph than the model's."""
-    from nqe.sampling.storage import check_graph
-
-    queries, manifest = selection.folder, selection.manifest
-    model.check_fingerprint(queries, manifest["fingerprint"])
-    place = graph or (manifest["dataset"] if model.fingerprint is None else None)
-    if place is None and model.fingerprint is None:
-        raise NqeError(f"{queries}: does not say where its graph is; name it with --graph")
-    if place is not None:
-        dataset = open_dataset(place)
-        check_graph(queries, dataset)
-        model.check_vocabulary(place, dataset)
-
-
-def _open_embedding(model: OpenedRun, selection: QuerySelection, graph: str | None) -> Runner:
-    """Open the paper's runner; only a model that uses facts needs the data set."""
-    needs_facts = model.model.needs_facts
-    return model.open_runner(_open_dataset(model, selection, graph) if needs_facts else None)
-
-
-def _open_dataset(model: OpenedRun, selection: QuerySelection, graph: str | None) -> Dataset:
-    """Open the data set that is named, or the one of the model or the queries."""
-    from nqe.sampling.storage import check_graph
-
-    place = graph or (selection.manifest["dataset"] if model.dataset_name is None else None)
-    dataset = model.open_dataset(place)
-    check_graph(selection.folder, dataset)
-    return dataset
-
-
-def _open_hybrid(
-    model: OpenedRun, selection: QuerySelection, facts: str | None, graph: str | None
-) -> tuple[Runner, str]:
-    """Open the hybrid runner over the known facts; also return the names of their splits."""
-    from nqe.answering import Answerer, HybridRunner
-    from nqe.cli.open_run import note_calibration
-
-    dataset = _open_dataset(model, selection, graph)
-    if facts is None:
-        facts = dataset.known_splits(selection.split)
-    answerer = Answerer(dataset, model.model, facts=facts, calibration=model.calibration)
-    note_calibration(model.place, answerer)
-    return HybridRunner(answerer), facts

@@ -1,9 +1,8 @@
-"""The commands `nqe sample` and `nqe queries`: sampling, showing, counting, import and export."""
+"""The commands `nqe queries`: showing, counting, import and export of query sets."""
 
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,9 +10,9 @@ import typer
 
 from nqe.answering.open_graph import open_dataset
 from nqe.cli import printing
-from nqe.cli.options import GraphArgument, JsonOption
+from nqe.cli.options import JsonOption
+from nqe.cli.sample import say_sizes
 from nqe.errors import NqeError
-from nqe.settings import MAX_WORKERS
 
 if TYPE_CHECKING:
     from nqe.graph import Dataset
@@ -29,108 +28,12 @@ GraphOption = Annotated[
 
 def add_to(app: typer.Typer) -> None:
     """Register the commands."""
-    app.command()(sample)
     queries = typer.Typer(help="Show, count, import and export query sets.", no_args_is_help=True)
     queries.command()(show)
     queries.command()(stats)
     queries.command("import")(import_)
     queries.command()(export)
     app.add_typer(queries, name="queries")
-
-
-def sample(
-    dataset: GraphArgument,
-    output: Annotated[str, typer.Option("-o", "--output", help="The query set to write.")],
-    preset: Annotated[
-        str | None, typer.Option("--preset", help="wd50k-nfol or wd50k-qe; see the docs.")
-    ] = None,
-    shape: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--shape", help="A shape or tree, such as 2p or And(P(P()), Not(P())); repeatable."
-        ),
-    ] = None,
-    train: Annotated[int | None, typer.Option(min=0, help="Training queries per shape.")] = None,
-    valid: Annotated[int | None, typer.Option(min=0, help="Validation queries per shape.")] = None,
-    test: Annotated[int | None, typer.Option(min=0, help="Test queries per shape.")] = None,
-    match: Annotated[
-        str | None,
-        typer.Option("--match", help="Kind of atoms: closed (as in the paper), open, or any."),
-    ] = None,
-    slots: Annotated[
-        str | None,
-        typer.Option("--slots", help="Slots that may be asked for: subject,object,value."),
-    ] = None,
-    draw: Annotated[
-        str | None,
-        typer.Option("--draw", help="Draw the first fact uniformly by fact, or by relation."),
-    ] = None,
-    balance: Annotated[
-        str | None,
-        typer.Option(
-            "--balance", help="missing: equally many queries per number of missing links."
-        ),
-    ] = None,
-    max_answers: Annotated[
-        int | None,
-        typer.Option("--max-answers", min=1, help="Leave out queries with more answers."),
-    ] = None,
-    qualifiers: Annotated[
-        int | None,
-        typer.Option("--qualifiers", min=0, help="The number of qualifiers of every atom."),
-    ] = None,
-    train_answers: Annotated[
-        int | None,
-        typer.Option(
-            "--train-answers", min=1, help="Keep at most this many answers of a training query."
-        ),
-    ] = None,
-    seed: Annotated[
-        int | None, typer.Option("--seed", help="The same seed gives the same files.")
-    ] = None,
-    workers: Annotated[
-        int | None,
-        typer.Option(
-            "--workers",
-            min=1,
-            max=MAX_WORKERS,
-            help="The number of processes; all cores by default.",
-        ),
-    ] = None,
-) -> None:
-    """Sample queries with their answers from a graph (Python: nqe.sample).
-
-    Example: nqe sample atlas -o atlas.queries --train 100 --valid 10 --test 10
-    """
-    from nqe.cli.progress import ProgressBar
-    from nqe.sampling import choose_preset, save_queries
-    from nqe.sampling import sample as draw_queries
-    from nqe.sampling.storage import check_output
-    from nqe.settings import SamplingSettings
-
-    given: dict[str, Any] = {
-        "shapes": tuple(shape) if shape else None,
-        "train": train,
-        "valid": valid,
-        "test": test,
-        "match": match,
-        "slots": tuple(one.strip() for one in slots.split(",")) if slots else None,
-        "draw": draw,
-        "balance": balance,
-        "max_answers": max_answers,
-        "qualifiers": qualifiers,
-        "train_answers": train_answers,
-        "seed": seed,
-    }
-    base = choose_preset(preset) if preset else SamplingSettings()
-    settings = replace(base, **{name: one for name, one in given.items() if one is not None})
-    check_output(output)
-    graph = open_dataset(dataset)
-    with ProgressBar("queries") as progress:
-        queries = draw_queries(graph, settings, workers=workers, progress=progress)
-    save_queries(queries, output, dataset)
-    sizes = ", ".join(f"{name} {len(table):,}" for name, table in queries.splits.items())
-    printing.say(f"{output}: {sizes} queries")
 
 
 def show(
@@ -146,9 +49,14 @@ def show(
 
     Example: nqe queries show atlas.queries --shape 2in --count 3
     """
-    from nqe.sampling import load_queries
+    from nqe.cli.print_row_queries import show_row_queries
+    from nqe.sampling import load_queries, load_row_queries
+    from nqe.sampling.row_storage import has_rows
 
     dataset = _open_graph_of(queries, graph)
+    if has_rows(queries):
+        show_row_queries(load_row_queries(queries, split), dataset.vocabulary, split, shape, count)
+        return
     show_queries(load_queries(queries, split), dataset, split, shape, count)
 
 
@@ -193,7 +101,11 @@ def stats(
     from nqe.files import new_file
     from nqe.sampling.query_statistics import count_queries
     from nqe.sampling.query_statistics import plot as draw_plot
+    from nqe.sampling.row_storage import has_rows
 
+    if has_rows(queries):
+        _print_row_statistics(queries, plot, as_json)
+        return
     splits = count_queries(queries)
     if plot is not None:
         with new_file(Path(plot)) as temporary:
@@ -203,6 +115,21 @@ def stats(
         printing.json_block([vars(one) for one in splits])
     elif plot is None:
         print_query_statistics(splits, _open_graph_of(queries, graph).vocabulary)
+
+
+def _print_row_statistics(queries: str, plot: str | None, as_json: bool) -> None:
+    from nqe.cli.print_row_queries import print_row_statistics
+    from nqe.sampling.row_statistics import count_row_queries
+
+    if plot is not None:
+        raise NqeError(
+            f"{queries}: its queries are no trees, of which there are no plots; leave out --plot"
+        )
+    splits = count_row_queries(queries)
+    if as_json:
+        printing.json_block([vars(one) for one in splits])
+    else:
+        print_row_statistics(splits)
 
 
 def import_(
@@ -242,8 +169,7 @@ def import_(
         dataset.save(graph)
         printing.say(f"{graph}: {dataset!r}")
     save_queries(QuerySet.about(dataset, tables), output, graph)
-    sizes = ", ".join(f"{name} {len(table):,}" for name, table in tables.items())
-    printing.say(f"{output}: {sizes} queries")
+    say_sizes(output, tables)
 
 
 def export(
@@ -288,13 +214,15 @@ def _check_graph_output(graph: str, output: str) -> None:
 
 def _open_graph_of(queries: str, graph: str | None) -> Dataset:
     """Open the graph of a query set: the given one, or the one it was sampled from; checked."""
-    from nqe.sampling.storage import check_graph, read_manifest
+    from nqe.sampling import row_storage, storage
 
-    place = graph or read_manifest(queries)["dataset"]
+    rows = row_storage.has_rows(queries)
+    read = row_storage.read_row_manifest if rows else storage.read_manifest
+    place = graph or read(queries)["dataset"]
     if place is None:
         raise NqeError(f"{queries}: does not say where its graph is; name it with --graph")
     dataset = open_dataset(place)
-    check_graph(queries, dataset)
+    (row_storage.check_row_graph if rows else storage.check_graph)(queries, dataset)
     return dataset
 
 

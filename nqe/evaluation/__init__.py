@@ -7,12 +7,14 @@ from nqe.evaluation.link_prediction import predict_links
 from nqe.evaluation.metrics import METRICS, Metric, Metrics
 from nqe.evaluation.ranks import Scores
 from nqe.evaluation.report import Report
+from nqe.evaluation.row_ranking import QuestionRunner, rank_rows
 
 __all__ = [
     "METRICS",
     "Bootstrap",
     "Metric",
     "Metrics",
+    "QuestionRunner",
     "Ranking",
     "Report",
     "Runner",
@@ -20,4 +22,5 @@ __all__ = [
     "compare",
     "evaluate",
     "predict_links",
+    "rank_rows",
 ]

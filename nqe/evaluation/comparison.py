@@ -17,7 +17,7 @@ from nqe.evaluation.result_tables import (
     describe_split,
     to_unit,
 )
-from nqe.query.shapes import rank_shape
+from nqe.sampling.patterns import rank_kind
 
 Row = tuple[str, Mapping[str, float]]
 """The name of a run or a published model, and its values by column, in the unit of the table."""
@@ -52,7 +52,7 @@ def compare(
         theirs = _published_links(known) if published else []
     else:
         rows = [(name, _values(report.group("shape"), measure)) for name, report in reports.items()]
-        columns = sorted({shape for _, values in rows for shape in values}, key=rank_shape)
+        columns = sorted({shape for _, values in rows for shape in values}, key=rank_kind)
         theirs = _published_shapes(known) if published else []
         rows, theirs = ([_add_averages(row, columns) for row in part] for part in (rows, theirs))
         columns += [name for name, shapes in AVERAGES.items() if set(shapes) & set(columns)]

@@ -9,7 +9,7 @@ import numpy as np
 from nqe.errors import choose
 from nqe.evaluation.evaluator import UNKNOWN, Ranking
 from nqe.graph.arrays import Integers
-from nqe.query.shapes import rank_shape
+from nqe.sampling.patterns import rank_kind
 from nqe.settings import SLOTS
 
 Grouping = Callable[[Ranking], Iterator[tuple[str, Integers]]]
@@ -22,7 +22,7 @@ RELATION_PARTS = ("relation", "main_relation", "attribute")
 
 
 def _by_shape(ranking: Ranking) -> Iterator[tuple[str, Integers]]:
-    names = sorted(set(ranking.shape), key=rank_shape)
+    names = sorted(set(ranking.shape), key=rank_kind)
     number = {name: place for place, name in enumerate(names)}
     of_query = np.array([number[name] for name in ranking.shape], dtype=np.int64)
     for place, rows in _by_number(of_query[ranking.query]):
@@ -75,6 +75,8 @@ GROUPINGS: dict[str, Grouping] = {
 
 OF_QUERIES = ("shape", "slot", "arity", "missing")
 """The groupings in the report of a query set."""
+OF_ROWS = ("shape", "arity", "missing")
+"""The groupings in the report of a query set beyond trees; the shapes are patterns."""
 OF_LINKS = ("part",)
 """The groupings in the report of link prediction."""
 

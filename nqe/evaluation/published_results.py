@@ -79,8 +79,8 @@ def find_query_benchmark(settings: Mapping[str, Any] | None, *names: str) -> str
     if settings is None:
         return None
     stems = {re.split(r"[.-]", Path(name).name.lower())[0] for name in names}
-    for benchmark, preset in PRESETS.items():
-        fits = _fit_preset(settings, preset.to_json())
+    for benchmark in BENCHMARKS:
+        fits = _fit_preset(settings, PRESETS[benchmark].to_json())
         if fits and benchmark.partition("-")[0] in stems:
             return benchmark
     return None

@@ -8,7 +8,7 @@ from typing import Any
 from nqe.documents import check_digest, parse_document, read_document_bytes, render_document
 from nqe.errors import NqeError, StorageError
 from nqe.evaluation.evaluator import Ranking
-from nqe.evaluation.query_selection import QuerySelection
+from nqe.evaluation.query_selection import Selection
 from nqe.evaluation.report import Report
 from nqe.files import new_file
 
@@ -30,7 +30,7 @@ def save_report(run: Path, name: str, report: Report) -> Path:
 
 
 def save_query_report(
-    run: Path, selection: QuerySelection, ranking: Ranking, report: Report
+    run: Path, selection: Selection, ranking: Ranking, report: Report
 ) -> Path | None:
     """Save the report that runs are compared by: hard answers, realistic ties, per query.
 
@@ -40,7 +40,7 @@ def save_query_report(
     if not selection.is_whole_split or ranking.answers != "hard":
         return None
     if (report.ties, report.per) != ("realistic", "query"):
-        report = Report.of(ranking, split=report.split, about=report.about)
+        report = Report.of(ranking, split=report.split, by=tuple(report.groups), about=report.about)
     hybrid = "-hybrid" if report.about.get("mode") == "hybrid" else ""
     name = f"{selection.split}-{Path(selection.folder).resolve().name}{hybrid}"
     return save_report(run, name, report)

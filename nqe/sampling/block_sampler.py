@@ -24,7 +24,7 @@ from nqe.sampling.hard_answers import (
 )
 from nqe.sampling.query_table import QueryTable
 from nqe.sampling.random_walk import Walker
-from nqe.sampling.signature import repeats_itself, signature_of
+from nqe.sampling.signature import Range, is_in_range, repeats_itself, signature_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +51,7 @@ class BlockSampler:
     """A query with more answers is refused."""
     kept_answers: int
     """A training query keeps at most this many of its answers."""
-    signature_range: tuple[float, float] = (0.0, 1.0)
+    signature_range: Range = (0.0, 1.0)
     """Formulas whose signature, as a part of 1, is outside this range are refused."""
 
     def sample(self, shape: Shape, walks: int, rng: np.random.Generator) -> Block:
@@ -90,10 +90,9 @@ class BlockSampler:
         return plans
 
     def _is_in_range(self, plan: Plan) -> bool:
-        first, last = self.signature_range
-        if (first, last) == (0.0, 1.0):
+        if self.signature_range == (0.0, 1.0):
             return True
-        return first <= int.from_bytes(signature_of(plan)[:4], "big") / 2**32 < last
+        return is_in_range(signature_of(plan), self.signature_range)
 
     def _find_fit(self, plans: Sequence[Plan], sets: StepSets, refused: Counter[str]) -> list[int]:
         """Find the queries that have answers, not too many, and whose negations matter."""

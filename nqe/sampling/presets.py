@@ -1,8 +1,9 @@
-"""Presets of sampling settings that recreate published benchmarks."""
+"""Presets of sampling settings: published benchmarks, and queries that are no trees."""
 
 from __future__ import annotations
 
 from nqe.errors import choose
+from nqe.sampling.patterns import PATTERNS
 from nqe.settings import SamplingSettings
 
 CONJUNCTIVE = ("1p", "2p", "3p", "2i", "3i", "pi", "ip")
@@ -19,6 +20,10 @@ PRESETS = {
         train=30_000,
         valid=1_000,
         test=2_000,
+    ),
+    # Cycles, several targets and the like; both kinds of atoms, and few enough rows to rank.
+    "beyond-trees": SamplingSettings(
+        shapes=tuple(PATTERNS), match="any", train=0, valid=50, test=250, max_answers=100
     ),
 }
 

@@ -13,6 +13,7 @@ from nqe.graph.splits import SPLITS
 from nqe.progress import NoProgress, Progress
 from nqe.query.shapes import SHAPES, parse_shape
 from nqe.sampling.collector import Collector
+from nqe.sampling.patterns import are_patterns
 from nqe.sampling.query_table import QueryTable, concatenate
 from nqe.sampling.worker import Worker, random_generator
 from nqe.sampling.worker_pool import WorkerPool, open_pool
@@ -70,6 +71,8 @@ def sample(
     there is one worker per usable core.
     """
     settings = set_counts(settings or SamplingSettings(), dataset)
+    if are_patterns(settings.shapes):
+        raise NqeError(f"{settings.shapes[0]} is no tree; draw it with nqe.sampling.sample_rows")
     splits = [name for name in SPLITS if getattr(settings, name)]
     worker = Worker(dataset, settings)
     _check(worker, splits)
@@ -101,17 +104,22 @@ def set_counts(settings: SamplingSettings, dataset: Dataset) -> SamplingSettings
     return replace(settings, **cast(Any, counts))
 
 
+def check_split(dataset: Dataset, split: str) -> None:
+    """Refuse a split without facts."""
+    if split not in dataset.splits or not len(dataset.splits[split]):
+        raise NqeError(
+            f"the {split} split is empty, so no {split} queries can be drawn; "
+            f"import one, or ask for none with --{split} 0"
+        )
+
+
 def _check(worker: Worker, splits: Sequence[str]) -> None:
     """Refuse what cannot be sampled, before any work is done."""
     dataset = worker.dataset
     if not splits:
         raise NqeError("no queries are asked for; give a number with --train, --valid or --test")
     for split in splits:
-        if split not in dataset.splits or not len(dataset.splits[split]):
-            raise NqeError(
-                f"the {split} split is empty, so no {split} queries can be drawn; "
-                f"import one, or ask for none with --{split} 0"
-            )
+        check_split(dataset, split)
     for shape in worker.settings.shapes or SHAPES:
         if not any(worker.can_sample(split, shape) for split in splits):
             raise NqeError(

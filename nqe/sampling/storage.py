@@ -39,7 +39,9 @@ from nqe.query.step_checks import check_stored_steps
 from nqe.query.step_table import SLOT_COLUMNS, STEP_COLUMNS, StepTable
 from nqe.sampling.query_checks import check_queries
 from nqe.sampling.query_table import QueryTable, concatenate, empty
+from nqe.sampling.row_storage import has_rows
 from nqe.sampling.sampler import QuerySet
+from nqe.sampling.set_checks import are_counts, check_fits
 from nqe.settings import SLOTS
 
 KIND = FolderKind(
@@ -100,6 +102,7 @@ def check_output(folder: str | Path) -> None:
 
 def read_manifest(folder: str | Path) -> dict[str, Any]:
     """Read the manifest of a query set and check its format."""
+    _refuse_rows(folder)
     manifest = KIND.read_manifest(Path(folder))
     try:
         _check_manifest(manifest)
@@ -108,26 +111,28 @@ def read_manifest(folder: str | Path) -> dict[str, Any]:
     return manifest
 
 
+def _refuse_rows(folder: str | Path) -> None:
+    """Refuse a query set whose queries are no trees."""
+    if has_rows(folder):
+        raise NqeError(
+            f"{folder}: its queries are no trees, which only `nqe evaluate`, `nqe queries show`, "
+            "`nqe queries stats` and `nqe check` take; give a query set of trees"
+        )
+
+
 def _check_manifest(manifest: dict[str, Any]) -> None:
     """Refuse nested entries of another type than those that `_manifest` makes."""
     check_splits(manifest.get("splits"))
     splits = manifest["splits"].values()
     for name, fits in (
         ("settings", _are_settings(manifest.get("settings"))),
-        ("queries", all(_are_counts(one.get("queries"), 0) for one in splits)),
-        ("shapes", all(_are_counts(one.get("shapes"), 1) for one in splits)),
-        ("refused", _are_counts(manifest.get("refused"), 3)),
-        ("formulas_also_in_training", _are_counts(manifest.get("formulas_also_in_training"), 1)),
+        ("queries", all(are_counts(one.get("queries"), 0) for one in splits)),
+        ("shapes", all(are_counts(one.get("shapes"), 1) for one in splits)),
+        ("refused", are_counts(manifest.get("refused"), 3)),
+        ("formulas_also_in_training", are_counts(manifest.get("formulas_also_in_training"), 1)),
     ):
         if not fits:
             raise ValueError(f"'{name}' in the manifest is missing or of another type")
-
-
-def _are_counts(value: Any, depth: int) -> bool:
-    """Whether a value is a number, or a dict of numbers, or a dict of such dicts, and so on."""
-    if not depth:
-        return isinstance(value, int)
-    return isinstance(value, dict) and all(_are_counts(one, depth - 1) for one in value.values())
 
 
 def _are_settings(value: Any) -> bool:
@@ -149,6 +154,7 @@ def digest_of(folder: str | Path) -> str:
 
 def read_queries(folder: str | Path, split: str) -> Iterator[QueryTable]:
     """Read the queries of a split in groups of some thousands."""
+    _refuse_rows(folder)
     with ExitStack() as stack:
         opened, stream = KIND.read(Path(folder), lambda one: _open_split(one, split, stack))
         try:
@@ -198,19 +204,7 @@ def load_queries(folder: str | Path, split: str) -> QueryTable:
 
 def check_graph(folder: str | Path, dataset: Dataset) -> None:
     """Refuse a query set that was sampled from another graph."""
-    manifest, names = read_manifest(folder), dataset.vocabulary
-    own = manifest["fingerprint"]
-    if own != dataset.fingerprint:
-        raise NqeError(
-            f"{folder}: sampled from another graph (fingerprint {own}, the graph's is "
-            f"{dataset.fingerprint}); give the graph it was sampled from, or sample again"
-        )
-    counts = len(names.entities), len(names.relations)
-    if (manifest["entities"], manifest["relations"]) != counts:
-        raise StorageError(
-            f"{folder}: damaged (its manifest tells of other numbers of entities and relations "
-            f"than the graph has); {KIND.how_to_rebuild}"
-        )
+    check_fits(folder, read_manifest(folder), dataset, KIND.how_to_rebuild)
 
 
 def _manifest(queries: QuerySet, dataset: str | None) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from nqe.graph.splits import SPLITS
 from nqe.query.shapes import parse_shape
 from nqe.sampling.block_sampler import Block, BlockSampler
 from nqe.sampling.random_walk import Draw, Match, Walker
+from nqe.sampling.signature import Range
 from nqe.settings import SamplingSettings
 
 WALKS = 500
@@ -64,7 +65,7 @@ class Worker:
             None if split == "train" else dataset.known_for(split),
             settings.max_answers,
             settings.train_answers,
-            _signature_range(split, settings),
+            signature_range(split, settings),
         )
 
 
@@ -76,7 +77,7 @@ def random_generator(
     return np.random.default_rng(np.random.SeedSequence(settings.seed, spawn_key=key))
 
 
-def _signature_range(split: str, settings: SamplingSettings) -> tuple[float, float]:
+def signature_range(split: str, settings: SamplingSettings) -> Range:
     """Return the range of signatures, as parts of 1, that a split may use.
 
     Validation and test share no query, and neither takes precedence: the signature of a formula

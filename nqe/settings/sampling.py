@@ -18,7 +18,10 @@ class SamplingSettings:
     """How queries are sampled."""
 
     shapes: tuple[str, ...] = ()
-    """Shapes to sample, by name (2p) or as trees (P(P())); empty means the paper's 16."""
+    """Shapes to sample, by name (2p) or as trees (P(P())); empty means the paper's 16.
+
+    Names of patterns beyond trees (triangle) make a query set of another kind.
+    """
     train: int | None = None
     """Training queries per shape; None chooses a number by the size of the graph."""
     valid: int | None = None

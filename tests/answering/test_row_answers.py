@@ -87,6 +87,12 @@ def test_rows_are_shown_as_a_table_in_a_notebook() -> None:
     assert "continent(?y, continent_AF)" in html
 
 
+def test_rows_are_shown_in_labels() -> None:
+    answers = ask(PAIRS, top=2)
+    assert answers.rows == [("Switzerland", "Austria"), ("Switzerland", "Germany")]
+    assert repr(answers) == "<RowAnswers: 2 of x, y: Switzerland Austria, Switzerland Germany>"
+
+
 def test_any_mix_of_questions_is_answered_in_one_batch() -> None:
     asked = [PAIRS, "?x: borders(?x, France)", "?x, ?y: borders(?x, Nowhere)", CYCLE]
     found = EXACT.answer_many([Request(one, top=3) for one in asked])

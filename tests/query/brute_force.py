@@ -43,6 +43,20 @@ def count_rows(query: QueryGraph, graph: Graph) -> dict[Row, int]:
     return dict(counts) if size else {(): counts[()]}
 
 
+def count_missing_links(query: QueryGraph, full: Graph, known: Graph) -> dict[Row, float]:
+    """For each row, the least number of atoms of a proof in `full` that no fact of `known` states.
+
+    An `or` takes the least of its branches; a `not` and a comparison cost nothing.
+    """
+    judge = _Judge(full, list(full), query.relation_variables)
+    least: dict[Row, float] = {}
+    for values in judge.bind(query.scope, query.asked, {}):
+        row = tuple(values[name] for name in query.targets)
+        cost = sum(judge.cost(one, values, list(known)) for one in query.scope.conditions)
+        least[row] = min(cost, least.get(row, float("inf")))
+    return least
+
+
 @dataclass(frozen=True)
 class _Judge:
     graph: Graph
@@ -54,6 +68,21 @@ class _Judge:
     ) -> Iterator[dict[Variable, str]]:
         """All ways to choose ids for these variables and those of the scope that make it true."""
         yield from self._choose((*outer, *scope.variables), list(scope.conditions), dict(values))
+
+    def cost(self, condition: Condition, values: Values, known: list[Fact]) -> float:
+        """The atoms that facts must still be found for, under a condition that holds."""
+        match condition:
+            case Atom():
+                return 0 if any(_fits(condition, fact, values) for fact in known) else 1
+            case Branches(scopes):
+                proofs = (
+                    sum(self.cost(one, proof, known) for one in scope.conditions)
+                    for scope in scopes
+                    for proof in self.bind(scope, (), values)
+                )
+                return min(proofs)
+            case _:
+                return 0
 
     def _choose(
         self, names: tuple[Variable, ...], left: list[Condition], values: dict[Variable, str]
