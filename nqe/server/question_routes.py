@@ -16,8 +16,8 @@ from nqe.errors import NqeError
 from nqe.server import wire
 from nqe.server.client_address import client_of
 from nqe.server.documented import WRONG
+from nqe.server.named_replies import Json
 from nqe.server.problems import TooMuch, describe_problem
-from nqe.server.replies import Json
 from nqe.server.service import Question, Service
 from nqe.server.state import State
 

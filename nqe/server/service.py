@@ -35,9 +35,10 @@ from nqe.query.sparql import write_sparql
 from nqe.server import wire
 from nqe.server.examples import draw_examples
 from nqe.server.model_card import describe_model
+from nqe.server.named_replies import Json
 from nqe.server.problems import NotFound, TooMuch, describe_problem
 from nqe.server.question_size import check_size, count_free_facts
-from nqe.server.replies import Json, Replies
+from nqe.server.replies import Replies
 from nqe.settings import ServingSettings
 
 Call = Callable[[], Any]

@@ -71,7 +71,8 @@ export class Filters {
     const canBeAsked = (mode) => (mode === "compare" ? COMPARED.every((one) => modes.includes(one))
       : modes.includes(mode));
     for (const option of this.mode.options) option.disabled = !canBeAsked(option.value);
-    this.mode.value = canBeAsked(this.#wanted) ? this.#wanted : modes[0];
+    const offered = [...this.mode.options].filter((option) => !option.disabled);
+    this.mode.value = canBeAsked(this.#wanted) ? this.#wanted : offered[0]?.value ?? this.usual;
     const columns = listColumns({ targets, counted });
     if (!columns.some((column) => [column, `${column} desc`].includes(this.#order))) this.#order = null;
     replace(this.order, make("option", { value: "" }, "id"), columns.map((column) => [

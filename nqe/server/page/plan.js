@@ -27,6 +27,7 @@ export class Plan {
     this.#drawing = drawing;
     this.#nodes = new Map();
     this.#captions = new Map();
+    this.host.classList.remove("lit");
     this.last = steps.length;
     this.sides = steps.length ? 0 : SIDES;
     const room = this.host.clientWidth - 2 * this.sides;
