@@ -142,7 +142,6 @@ def _make_one_of_each(place: Path, number: int) -> None:
     save_queries(make_query_set(dataset, number), queries, str(graph))
     mine_rules(dataset, "all", workers=1).save(place / "rules")
     train(dataset, run, settings=make_settings(number), name=str(graph))
-    calibrate(run, dataset, "cpu")
     selection = QuerySelection(str(queries), "test", None, None)
     ranking = evaluate(EmbeddingRunner(load(run, "cpu")), selection.load())
     report = Report.of(ranking, split="test", about={"run": str(run), "fingerprint": "f"})

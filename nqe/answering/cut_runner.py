@@ -25,11 +25,12 @@ from nqe.answering.relation_candidates import find_relations
 from nqe.graph.arrays import Integers
 from nqe.graph.vocabulary import Names
 from nqe.query.binder import bind_ids
-from nqe.query.cut import Cut, CutStep, find_scope_cut, is_comparison
+from nqe.query.cut import Cut, CutStep
+from nqe.query.cut_search import find_scope_cut
 from nqe.query.formula import Atom, Variable
 from nqe.query.plan import Op
 from nqe.query.query_graph import QueryGraph
-from nqe.query.scope import Branches, Negated, Scope
+from nqe.query.scope import Branches, Negated, Scope, is_comparison
 from nqe.query.step_table import StepTable
 from nqe.query.value_filters import ValueFilters
 

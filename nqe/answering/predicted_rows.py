@@ -16,7 +16,8 @@ from nqe.answering.probability import MAX_PREDICTED
 from nqe.errors import NqeError
 from nqe.graph.arrays import Booleans, Integers
 from nqe.graph.fact_source import FactSource
-from nqe.query.cut import Cut, NoCut, Same, find_cut
+from nqe.query.cut import Cut, NoCut, Same
+from nqe.query.cut_search import find_cut
 from nqe.query.formula import Variable
 from nqe.query.join_binder import bind_joins
 from nqe.query.join_plan import JoinPlan, list_atoms, list_negated

@@ -11,6 +11,7 @@ import numpy as np
 from nqe.graph.arrays import Integers
 from nqe.graph.entity_set import distinct
 from nqe.graph.ragged import ranges
+from nqe.graph.sorted_search import find_ranges
 
 _LARGEST = 2**62
 
@@ -109,8 +110,7 @@ class TableJoin:
         ours, theirs = _number_both(left, right, shared)
         self._order = np.argsort(theirs, kind="stable")
         ordered = theirs[self._order]
-        self._starts = ordered.searchsorted(ours)
-        self.lengths = ordered.searchsorted(ours, side="right") - self._starts
+        self._starts, self.lengths = find_ranges(ordered, ours)
         self.size = int(self.lengths.sum())
 
     def select(self, first: int, last: int) -> tuple[Integers, Integers]:

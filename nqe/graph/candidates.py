@@ -12,6 +12,7 @@ from nqe.graph.atom_pattern import AtomPattern, Unknown
 from nqe.graph.binding_table import BindingTable
 from nqe.graph.index import Index
 from nqe.graph.pattern import FIRST_QUALIFIER, SUBJECT
+from nqe.graph.sorted_search import find_ranges
 
 # If there are no more candidates per row in one slot, the other slots are not looked at.
 _ENOUGH = 2
@@ -115,12 +116,7 @@ def _find_ranges(
 ) -> Candidates:
     """Ranges of entries by columns and entities, one of which may be the same for all; -1: none."""
     keys = column * index.entity_count + entities
-    if len(keys) > _MANY and (keys[1:] < keys[:-1]).any():
-        # Neighbours in the index are looked up together, which is quicker by far in a large one.
-        keys, places = np.unique(keys, return_inverse=True)
-        starts, lengths = (found[places] for found in _look_up(index, keys))
-    else:
-        starts, lengths = _look_up(index, keys)
+    starts, lengths = _look_up(index, keys)
     if not isinstance(column, int):
         lengths[column < 0] = 0
     return Candidates(slot, starts, lengths, int(lengths.sum()), owner)
@@ -128,8 +124,13 @@ def _find_ranges(
 
 def _look_up(index: Index, keys: Integers) -> tuple[Integers, Integers]:
     """Where the entries of keys start, and how many each has."""
-    starts = index.keys.searchsorted(keys)
-    return starts, index.keys.searchsorted(keys, side="right") - starts
+    if len(keys) <= _MANY:
+        return find_ranges(index.keys, keys)
+    # Rows that were found for the same entity stand together.
+    first = np.flatnonzero(np.diff(keys, prepend=keys[0] - 1))
+    repeats = np.diff(first, append=len(keys))
+    starts, lengths = find_ranges(index.keys, keys[first])
+    return starts.repeat(repeats), lengths.repeat(repeats)
 
 
 def _list_columns(index: Index, atom: AtomPattern, slot: int) -> Integers:

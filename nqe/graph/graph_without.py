@@ -14,6 +14,7 @@ from nqe.graph.entity_set import EntitySet
 from nqe.graph.graph import Graph
 from nqe.graph.join_atom import AtomFacts
 from nqe.graph.pattern import OBJECT, SUBJECT, Matches, Pattern, Patterns
+from nqe.graph.sorted_search import find_ranges
 
 _NOTHING = np.zeros(0, dtype=np.int64)
 
@@ -76,8 +77,8 @@ class GraphWithout(Graph):
     def _gone(self) -> Integers:
         """The keys of the index, a slot and an entity each, that only facts left out have."""
         keys, counts = np.unique(self._list_keys(), return_counts=True)
-        ends = (self.index.keys.searchsorted(keys, side) for side in ("right", "left"))
-        gone: Integers = keys[np.subtract(*ends) == counts]
+        _, stated = find_ranges(self.index.keys, keys)
+        gone: Integers = keys[stated == counts]
         return gone
 
     def _list_keys(self) -> Integers:

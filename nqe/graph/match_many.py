@@ -15,6 +15,7 @@ from nqe.graph.match_qualifiers import QualifierMatcher
 from nqe.graph.pattern import FIRST_QUALIFIER, OBJECT, SUBJECT, Kind, Matches, Patterns
 from nqe.graph.ragged import ranges, split_ranges
 from nqe.graph.restrictions import Restrictions
+from nqe.graph.sorted_search import find_places
 
 # At most this many candidate facts exist at once, which bounds the memory for any batch.
 BLOCK = 4_000_000
@@ -131,8 +132,8 @@ class _Matcher:
         self, slots: Integers, keys: Integers, widths: Integers
     ) -> tuple[Integers, Integers, Integers]:
         """For each slot, the range of the entries from its key up to its width after it."""
-        start = self.index.keys.searchsorted(keys)
-        length = self.index.keys.searchsorted(keys + widths) - start
+        start = find_places(self.index.keys, keys)
+        length = find_places(self.index.keys, keys + widths) - start
         return slots, start, np.where(self.column[slots] < 0, 0, length)
 
     # Matching

@@ -14,6 +14,7 @@ from nqe.graph.index import Index
 from nqe.graph.match_many import match_patterns
 from nqe.graph.pattern import FIRST_QUALIFIER, SUBJECT, Pattern, Patterns, Restriction
 from nqe.graph.ragged import ranges
+from nqe.graph.sorted_search import find_ranges
 
 # More candidates than this are looked at in blocks, which bounds the memory.
 BLOCK = 1_000_000
@@ -150,9 +151,7 @@ def _find_members(index: Index, column: int, members: Integers) -> Integers:
         parts = [index.rows[start:end] for start, end in bounds if start < end]
         return parts[0] if len(parts) == 1 else np.concatenate([NOTHING, *parts])
     keys = column * index.entity_count + members
-    starts = index.keys.searchsorted(keys)
-    lengths = index.keys.searchsorted(keys, side="right") - starts
-    return index.rows[ranges(starts, lengths)]
+    return index.rows[ranges(*find_ranges(index.keys, keys))]
 
 
 def _fits(

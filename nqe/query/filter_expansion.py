@@ -13,11 +13,10 @@ import numpy as np
 from nqe.graph.arrays import Integers
 from nqe.graph.entity_set import EntitySet
 from nqe.graph.fact_source import FactSource
-from nqe.query.cut import is_comparison
 from nqe.query.formula import And, Atom, Formula, Or, Variable
 from nqe.query.join_plan import JoinPlan
 from nqe.query.query_graph import QueryGraph
-from nqe.query.scope import to_formula
+from nqe.query.scope import is_comparison, to_formula
 from nqe.query.substitution import substitute_in_atom
 from nqe.query.value_filters import ValueFilters
 

@@ -202,7 +202,8 @@ Formula = Leaf | And | Or | Not
 def check_formula(value: object) -> None:
     """Refuse what is not a formula."""
     if not isinstance(value, _Connectives):
-        raise QueryError(f"{show_value(value)} is not a formula; build one with nqe.atom")
+        builder = "nqe.comparison" if isinstance(value, bool) else "nqe.atom"
+        raise QueryError(f"{show_value(value)} is not a formula; build one with {builder}")
 
 
 def check_characters(text: str) -> None:

@@ -47,7 +47,9 @@ class Rows:
     def warnings(self) -> tuple[str, ...]:
         """Notes about the query: how names were read, and what can have no effect or no answer."""
         misplaced = describe_misplaced_in_joins(self.plan, self.graph)
-        skipped = (_describe_skipped(*one) for one in (self.skipped or {}).items())
+        has_literals = self.graph.vocabulary.entities.literals is not None
+        describe = _describe_skipped if has_literals else _describe_entities
+        skipped = (describe(*one) for one in (self.skipped or {}).items())
         return (*self.plan.warnings, *misplaced, *skipped)
 
     @property
@@ -185,3 +187,12 @@ def _describe_skipped(comparison: BoundComparison, count: int) -> str:
     if len(comparison.variables) > 1:
         return f"{comparison.text} skipped {count:,} pair{ending} of another kind or unit each"
     return f"{comparison.text} skipped {count:,} value{ending} of another kind or unit"
+
+
+def _describe_entities(comparison: BoundComparison, count: int) -> str:
+    what = "value" if len(comparison.variables) == 1 else "pair"
+    return (
+        f"{comparison.text} skipped {count:,} {what}{'' if count == 1 else 's'}: this graph has no "
+        "times, numbers or texts to compare, only entities; for those of a table, name its columns "
+        "as `literals` in a mapping"
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import assert_never
+from typing import TypeGuard, assert_never
 
 from nqe.query.formula import And, Atom, Comparison, Formula, Leaf, Not, Or, Variable
 from nqe.query.limits import NESTING
@@ -193,5 +193,20 @@ def _map_leaves(condition: Condition, change: Callable[[Leaf], Leaf]) -> Conditi
             return Negated(scope.map_leaves(change))
         case Branches(scopes):
             return Branches(tuple(scope.map_leaves(change) for scope in scopes))
+        case _:
+            assert_never(condition)
+
+
+def is_comparison(condition: Condition) -> TypeGuard[Comparison | Negated | Branches]:
+    """Whether a condition compares, and has no atoms."""
+    match condition:
+        case Atom():
+            return False
+        case Comparison():
+            return True
+        case Negated(scope):
+            return all(map(is_comparison, scope.conditions))
+        case Branches(scopes):
+            return all(is_comparison(one) for scope in scopes for one in scope.conditions)
         case _:
             assert_never(condition)

@@ -13,6 +13,7 @@ from nqe.graph.vocabulary import Vocabulary
 from nqe.query.binder import resolve_graph
 from nqe.query.formula import Atom, Comparison, Term, Variable
 from nqe.query.query_graph import Branches, Condition, Negated, QueryGraph, Scope
+from nqe.query.scope import is_comparison
 from nqe.query.sparql_filters import FilterWriter
 from nqe.query.sparql_models import MODELS, RdfModel, local_name, plain_name, write_entity
 from nqe.query.sparql_models import write_value as write_constant
@@ -154,7 +155,7 @@ class _Writer:
         group.own += own.items()
         names = {**names, **own}
         for condition in scope.conditions:
-            if _is_filter(condition):
+            if is_comparison(condition):
                 group.filters.append((condition, names))
                 continue
             match condition:
@@ -252,21 +253,6 @@ class _Writer:
 
     def _new_name(self, variable: Variable) -> str:
         return f"?{plain_name(variable)}_{next(self.numbers)}"
-
-
-def _is_filter(condition: Condition) -> bool:
-    """Whether a condition is made of comparisons alone."""
-    match condition:
-        case Atom():
-            return False
-        case Comparison():
-            return True
-        case Negated(scope):
-            return all(map(_is_filter, scope.conditions))
-        case Branches(scopes):
-            return all(_is_filter(one) for scope in scopes for one in scope.conditions)
-        case _:
-            assert_never(condition)
 
 
 def _write_term(term: Term, names: VariableNames, write: Callable[[str], str]) -> str:

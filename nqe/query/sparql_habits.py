@@ -7,12 +7,17 @@ import re
 _PART = "parts are joined by and, or by or"
 _BRACKETS = "parts are grouped by ( … ), not by { … }"
 _TARGETS = "the targets stand before a ':' and there is no WHERE, as in ?x, ?y: borders(?x, ?y)"
-_OPTION = "how many answers are given, and in which order, is an option, no part of a query"
+_OPTION = (
+    "how many answers are given, and in which order, is an option, no part of a query: "
+    "--limit 10, --order-by '?y desc'"
+)
 COUNTS = "count ?x: … counts, and ?y, count ?x: … counts for each ?y"
 """How counts are written."""
 _FUNCTIONS = (
     "there are no functions and no arithmetic; compare values as they are, as in ?y >= 1999"
 )
+BY_COUNT = "answers cannot be chosen by a count; keep those you want from the result"
+"""What to do where a count is compared."""
 _NEGATION = "write not ( … )"
 _CHOICE = "write (?y = a or ?y = b)"
 
@@ -40,7 +45,8 @@ _WORDS = {
     "IN": _CHOICE,
     "COUNT": COUNTS,
     "GROUP": COUNTS,
-    "HAVING": "answers cannot be chosen by a count; keep those you want from the result",
+    "HAVING": BY_COUNT,
+    "HOW": COUNTS,
     "ORDER": _OPTION,
     "LIMIT": _OPTION,
     "OFFSET": _OPTION,
@@ -60,12 +66,22 @@ _WORDS = {
 }
 _KEYWORDS = ("and", "or", "not", "only", "count")
 # Words that may well be names; in small letters they count only where the error is.
-_ALSO_NAMES = {"ask", "in", "count", "group", "order", "limit", "offset", "describe", "values"} | {
-    *("sum", "avg", "min", "max", "year", "month", "day", "str", "lang", "minus", "union")
-}
+_ALSO_NAMES = {
+    "ask",
+    "in",
+    "count",
+    "how",
+    "group",
+    "order",
+    "limit",
+    "offset",
+    "describe",
+    "values",
+} | {*("sum", "avg", "min", "max", "year", "month", "day", "str", "lang", "minus", "union")}
 # How many words before an error are looked at.
 _NEAR = 3
 _FUNCTION_CALL = re.compile(r"(\w+) \( \S+ \)")
+_COUNT_CALL = re.compile(r"count \( (\?\w+ \)|\S+ \()", re.IGNORECASE)
 
 
 def find_habit(before: list[str], here: str) -> str:
@@ -77,6 +93,8 @@ def find_habit(before: list[str], here: str) -> str:
     called = _FUNCTION_CALL.fullmatch(" ".join(near))
     if called and _WORDS.get(called[1].upper()) == _FUNCTIONS:
         return _FUNCTIONS
+    if _COUNT_CALL.search(" ".join(near)):
+        return COUNTS
     for place, word in enumerate(near):
         if word.lower() in _KEYWORDS and word.lower() != word and word.lower() != "count":
             return f"'{word}' is written {word.lower()}"

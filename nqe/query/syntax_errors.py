@@ -8,6 +8,7 @@ from lark import UnexpectedInput
 
 from nqe.errors import QuerySyntaxError
 from nqe.query.limits import show_text
+from nqe.query.misplaced_parts import find_misplaced, find_open_atom
 from nqe.query.sparql_habits import COUNTS, find_habit
 from nqe.shown_text import count_cells, make_visible
 
@@ -80,6 +81,7 @@ def _suggest(text: str, place: int, error: UnexpectedInput) -> str:
         or find_habit(before, here)
         or _find_glued_operator(before, here)
         or _find_colon(before, text, place)
+        or find_misplaced(before, here)
         or _find_words(before, here)
     )
     if not hint and not before:
@@ -129,18 +131,12 @@ def _find_words(before: list[str], here: str) -> str:
         return f"an attribute is always named, as in year: {here}"
     if not _NAME.fullmatch(here):
         return ""
-    if last.startswith("?") and not _is_in_atom(before[:-1]):
+    if last.startswith("?") and find_open_atom(before) is None:
         return f"a fact is written relation(subject, object), as in {show_text(here)}({last}, ?y)"
     if _NAME.fullmatch(last) and last not in _KEYWORDS:
         name = f"{last} {here}".replace('"', "").strip("'")
         return f'a name of several words stands in double quotes: "{show_text(name)}"'
     return ""
-
-
-def _is_in_atom(before: list[str]) -> bool:
-    """Whether a term of an atom stands after these words."""
-    name, sign = ["", "", *before][-2:]
-    return sign == "," or (sign == "(" and bool(_NAME.fullmatch(name)) and name not in _KEYWORDS)
 
 
 def _list_expected(error: UnexpectedInput) -> str:

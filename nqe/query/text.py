@@ -25,6 +25,7 @@ from nqe.query.formula import (
     check_characters,
 )
 from nqe.query.limits import CHARACTERS, show_text
+from nqe.query.sparql_habits import BY_COUNT
 from nqe.query.syntax_errors import describe_error
 
 KEYWORDS = frozenset({"and", "or", "not", "only"})
@@ -155,7 +156,8 @@ class _Builder(Transformer[Token, Any]):
         left, operator, right = children
         if not isinstance(left, Variable) and not isinstance(right, Variable):
             shown = show_text(f"{render_term(left)} {operator} {render_term(right)}")
-            raise QueryError(f"{shown} compares two names; compare a variable with one of them")
+            hint = BY_COUNT if left == "count" else "compare a variable with one of them"
+            raise QueryError(f"{shown} compares two names; {hint}")
         return builders.comparison(left, str(operator), right)
 
     def value(self, children: list[Token]) -> str:

@@ -7,12 +7,15 @@ import shutil
 from pathlib import Path
 
 import pytest
-from answering_commands import FRANCE, RunNqe, check_help_example, check_refused
+from answering_commands import RunNqe, check_help_example, check_refused
 from helpers import well
 
-from nqe.answering.calibration_storage import CALIBRATION_FILE, load_calibration
+from nqe.answering.calibration_storage import CALIBRATION_FILE, FORMAT, load_calibration
+
+ROAD = "?x: road(town0, ?x)"
 
 
+@pytest.mark.long
 def test_the_example_in_the_help_works(run_nqe: RunNqe) -> None:
     check_help_example(run_nqe, "calibrate")
 
@@ -20,7 +23,7 @@ def test_the_example_in_the_help_works(run_nqe: RunNqe) -> None:
 def test_a_calibration_is_printed_saved_and_drawn(
     run_nqe: RunNqe, runs: Path, tmp_path: Path
 ) -> None:
-    shutil.copytree(runs / "plain.run", runs / "new.run")
+    shutil.copytree(runs / "towns.run", runs / "new.run")
     picture = tmp_path / "reliability.svg"
     run = run_nqe("calibrate", "new.run", "--plot", str(picture))
     out = well(run)
@@ -30,9 +33,6 @@ def test_a_calibration_is_printed_saved_and_drawn(
     assert run.err == f"new.run/best: calibrated\n{picture}: written\n"
     assert picture.read_text().startswith("<?xml")
     assert load_calibration(runs / "new.run" / "best") is not None
-    data = json.loads(well(run_nqe("calibrate", "new.run", "--json")))
-    assert data["split"] == "test"
-    assert set(data["after"]["all"]) == {"error", "brier", "base_brier", "bins"}
 
 
 def test_a_training_ends_with_a_calibration(run_nqe: RunNqe, runs: Path) -> None:
@@ -57,16 +57,20 @@ def test_a_training_ends_with_a_calibration(run_nqe: RunNqe, runs: Path) -> None
     assert "not calibrated: the model has learnt from the validation split" in run.err
 
 
-def test_a_calibration_that_cannot_be_read_is_replaced(run_nqe: RunNqe, runs: Path) -> None:
-    shutil.copytree(runs / "atlas.run", runs / "newer.run")
+def test_a_calibration_that_cannot_be_read_is_replaced_and_told_as_json(
+    run_nqe: RunNqe, runs: Path
+) -> None:
+    shutil.copytree(runs / "towns.run", runs / "newer.run")
     path = runs / "newer.run" / "best" / CALIBRATION_FILE
-    path.write_text(json.dumps(json.loads(path.read_text()) | {"version": 99}))
-    refused = run_nqe("ask", "newer.run", FRANCE)
+    path.write_text(json.dumps({"format": FORMAT, "kind": "isotonic", "version": 99}))
+    refused = run_nqe("ask", "newer.run", ROAD)
     assert refused.code == 2
     assert "format version 99" in refused.err
     assert refused.err.endswith("with `nqe calibrate newer.run/best`\n")
-    assert well(run_nqe("calibrate", "newer.run/best"))
-    assert well(run_nqe("ask", "newer.run", FRANCE))
+    data = json.loads(well(run_nqe("calibrate", "newer.run/best", "--json")))
+    assert data["split"] == "test"
+    assert set(data["after"]["all"]) == {"error", "brier", "base_brier", "bins"}
+    assert well(run_nqe("ask", "newer.run", ROAD))
 
 
 WRONG: dict[str, tuple[tuple[str, ...], str]] = {

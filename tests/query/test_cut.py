@@ -10,8 +10,8 @@ from query_cases import query_graphs
 
 from nqe.errors import QueryError
 from nqe.query import QueryGraph, Variable, parse
-from nqe.query.cut import find_cut, is_comparison
-from nqe.query.scope import to_formula
+from nqe.query.cut_search import find_cut
+from nqe.query.scope import is_comparison, to_formula
 from nqe.query.text import render_formula
 
 

@@ -104,7 +104,11 @@ def test_names_that_could_be_taken_for_operators_or_keywords_are_rendered_in_quo
         ("?x: p(?x, ?y) and ?y + 1 > 5", "there are no functions and no arithmetic"),
         ("?x: p(?x, ?y) and year(?y) > 1999", "there are no functions and no arithmetic"),
         ("?x: p(?x, ?y) and ?y IN (a, b)", "write (?y = a or ?y = b)"),
-        ("?x: p(?x, ?y) and a < b", "a < b compares two names"),
+        ("?x: p(?x, ?y) and a < b", "a < b compares two names; compare a variable"),
+        ("?y, count ?x: p(?x, ?y) and count > 5", "answers cannot be chosen by a count"),
+        ("?y: p(?x, ?y) and count(?x) > 5", "count ?x: … counts"),
+        ("?n: count(p(?x, a))", "count ?x: … counts"),
+        ("how many ?x: p(?x, a)", "count ?x: … counts"),
     ],
 )
 def test_what_is_written_by_habit_from_sparql_is_told_how_it_is_written_here(
@@ -118,9 +122,43 @@ def test_what_is_written_by_habit_from_sparql_is_told_how_it_is_written_here(
 @pytest.mark.parametrize(
     ("text", "hint"),
     [
+        ("?x: p(?x, not a)", "any other than France, compare a variable"),
+        ("?x: p(?x, !a)", "any other than France, compare a variable"),
+        ("?x: p(?x, !=a)", "any other than France, compare a variable"),
+        ("?x: p(?x, a; year: > 1999)", "comparisons stand outside of atoms"),
+        ("?x: p(?x, a; year > 1999)", "comparisons stand outside of atoms"),
+        ("?x: p(?x, a; year: ?y > 1999)", "comparisons stand outside of atoms"),
+        ("?x: p(?x, a, b)", "further names are qualifiers after ';'"),
+        ("?x: p(?x)", "an atom has a subject and an object"),
+        ("?x: p(?x, a), q(?x, b)", "parts are joined by and"),
+        ("?x: p(?x, ?y) and ?y != a, b", "each comparison has one value"),
+        ("?x: p(?x, ?y) and ?y != (a or b)", "each comparison has one value"),
+        ("?x: p(?x, ?y) and ?y = (a)", "each comparison has one value"),
+        ("?x: p(?x, ?y) and 1999 < ?y < 2005", "a range is two comparisons"),
+        ("?x: p(?x, ?y) and ?y > 1999 and < 2005", "a range is two comparisons"),
+        ("?x: p(?x, ?y) and ?y between 1999 and 2005", "a range is two comparisons"),
+        ("?x: p(?x, ?y) and ?y after 1999", "is ?y > 1999"),
+        ("?x: p(?x, ?y) and ?y before 1999", "is ?y < 1999"),
+        ("?x: p(?x, ?y) and ?y is not a", "is ?x = France, any other ?x != France"),
+        ("?x: p(?x, ?y) and ?y not a", "any other than France is ?x != France"),
+        ("?x: p(?x, a) and ?x before b", "before 1999"),
+    ],
+)
+def test_what_is_misplaced_is_told_how_it_is_written(text: str, hint: str) -> None:
+    with pytest.raises(QueryError) as caught:
+        parse(text)
+    assert hint in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
         ("?x: p(?x, limit b)", '"limit b"'),
+        ("?x: p(?x, is b)", '"is b"'),
+        ("?x: p(?x, a before)", '"a before"'),
+        ("?x: not (p(?x, a) q(?x, b))", "expected"),
         ("?x: year(?x b)", "expected ','"),
-        ("?x: order(?x, a, b)", "expected ')' or ';'"),
+        ("?x: order(?x, a, b)", "further names are qualifiers"),
         ("?x: union(?x, in c)", '"in c"'),
     ],
 )
@@ -159,7 +197,7 @@ def test_only_brackets_that_are_needed_are_rendered() -> None:
         ("borders(?x, a)", 1, "begins with its target variable"),
         ("?x", 3, "expected ',' or ':'"),
         ("?x: p(?x, a", 12, "expected ')' or ';'"),
-        ("?x: p(?x)", 9, "expected ','"),
+        ("?x: p(?x)", 9, "an atom has a subject and an object"),
         ("?x: p(?x, a) and", 17, "a name"),
         ("?x: p(?x, a) q(?x, b)", 14, "'and' or 'or'"),
         ("?x: p(?x, a;)", 13, "a name or a quoted name"),

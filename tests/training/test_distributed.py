@@ -20,10 +20,12 @@ from nqe.training.run_folder import RunFolder
 
 DATASET = towns()
 TORCHRUN = (sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2")
+# One stands for all; starting two processes takes several seconds.
+QUICK = "sampled softmax from a graph"
 VARIANTS: dict[str, dict[str, Any]] = {
     "full softmax over queries": {"loss": "full", "average": 0.5},
     "relations of facts as well": {"relation_share": 0.1, "batch": 31, "candidates": 30},
-    "sampled softmax from a graph": {
+    QUICK: {
         "shapes": ["1p", "2i"],
         "candidates": 30,
         "full_from": 0.6,
@@ -62,7 +64,10 @@ def write_settings(chosen: RunSettings, path: Path) -> str:
 
 
 @pytest.mark.xdist_group("processes")
-@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize(
+    "variant",
+    [pytest.param(one, marks=[] if one == QUICK else [pytest.mark.long]) for one in VARIANTS],
+)
 def test_two_processes_train_as_one_does(place: Path, variant: str) -> None:
     given = ["q"] if "queries" in variant else []
     chosen = settings({"dropout": 0.0}, steps=9, evaluate_steps=1, **VARIANTS[variant])

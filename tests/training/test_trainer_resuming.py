@@ -114,7 +114,7 @@ def saved_step(run: Path) -> int:
 
 
 @pytest.mark.xdist_group("killed training")
-@pytest.mark.parametrize("source", ["queries", "graph"])
+@pytest.mark.parametrize("source", [pytest.param("queries", marks=pytest.mark.long), "graph"])
 def test_a_training_that_is_killed_three_times_ends_with_the_same_weights(
     tmp_path: Path, queries: Path, source: str
 ) -> None:
