@@ -22,7 +22,9 @@ from pathlib import Path
 from typing import Literal
 
 SECONDS = 5.0
-"""A case that takes longer has failed."""
+"""A case that computes longer has failed; what other programs take from a processor is no part."""
+PATIENCE = 60.0
+"""A case without a result after this time is ended, however little it computed."""
 MEGABYTES = 1024.0
 """A case that takes more memory than this, beyond what the process had before, has failed."""
 ADDRESS_SPACE = 4 << 30
@@ -77,7 +79,7 @@ Run = Callable[[int], Outcome]
 """Runs the case of a number."""
 
 
-def run_cases(run: Run, count: int, *, seconds: float = SECONDS) -> Iterator[Measured]:
+def run_cases(run: Run, count: int, *, seconds: float = PATIENCE) -> Iterator[Measured]:
     """Run the cases 0 … count - 1, and yield what came of each."""
     first = 0
     while first < count:
@@ -89,15 +91,21 @@ def run_cases(run: Run, count: int, *, seconds: float = SECONDS) -> Iterator[Mea
 def run_here(run: Run, case: int) -> Measured:
     """Run one case in this process, and measure it."""
     before = _reset_peak()
-    start = time.perf_counter()
+    start = _read_clock()
     try:
         outcome = run(case)
     except BaseException as error:  # whatever a case raises is what the campaign looks for
         if isinstance(error, KeyboardInterrupt):
             raise
         outcome = Outcome("failed", describe_error(error))
-    seconds = time.perf_counter() - start
+    seconds = _read_clock() - start
     return _judge(Measured(case, outcome, seconds, _read_peak() - before))
+
+
+def _read_clock() -> float:
+    """The processor's seconds of this process and of those that it started and that ended."""
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.process_time() + children.ru_utime + children.ru_stime
 
 
 def describe_error(error: BaseException) -> str:

@@ -27,12 +27,23 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
 
 import machine
-from guarded_cases import MEGABYTES, SECONDS, Outcome, Run, Tally, preload, run_cases, run_here
+from guarded_cases import (
+    MEGABYTES,
+    PATIENCE,
+    SECONDS,
+    Outcome,
+    Run,
+    Tally,
+    preload,
+    run_cases,
+    run_here,
+)
 from hostile_files import read_damaged
 from hostile_questions import (
     make_bytes,
     make_damaged_query,
     make_data,
+    make_habit,
     make_json,
     make_query,
     make_query_data,
@@ -84,6 +95,16 @@ def make_long_text(rng: random.Random) -> str:
             "?x:" + " and ".join(f"p(?x{n},?x{n + 1})" for n in range(min(size, 5_000))),
             f'?x:p(?x,"{name * size}")',
             "?x" + "\n" * size + ":p(?x,a)",
+            "?x:p(?x,?y)" + " and ?x!=?y" * size,
+            "?x:p(?x,?y)and(" + "|".join(f"?y>{n}" for n in range(min(size, 20_000))) + ")",
+            "?x:p(?x,?y)and?y<" + "9" * size,
+            "?x:p(?x,?y)and?y<" + "1" * 9 + "e" + "9" * min(size, 9),
+            ",".join(f"?x{n}" for n in range(min(size, 5_000))) + ":p(?x0,?x1)",
+            "?x0:" + " and ".join(f"p(?x{n},?x{(n + 1) % 60})" for n in range(60)),
+            "?x:" + " and ".join(f"?r{n}(?x,?y)" for n in range(min(size, 1_001))),
+            "count ?x:" + "p(?x,a)and " * size + "p(?x,?y)",
+            "SELECT ?x WHERE {" * size,
+            "FILTER(" * size + "?x: p(?x, a)",
             "?" + "x" * size + ":p(?" + "x" * size + ",a)",
             '{"a":' * size,
             '{"target": "x", "formula": ' + '{"not": ' * size + "{}" + "}" * (size + 1),
@@ -95,7 +116,8 @@ def make_question_text(rng: random.Random) -> str:
     """A question as text: soup, grammatical, damaged, random characters, or long."""
     if rng.random() < 0.002:
         return make_long_text(rng)
-    text: str = rng.choice((make_text, make_query, make_damaged_query, make_unicode))(rng)
+    makers = (make_text, make_query, make_query, make_damaged_query, make_habit, make_unicode)
+    text: str = rng.choice(makers)(rng)
     return text
 
 
@@ -295,8 +317,9 @@ def report(found: Found, seed: int, minutes: float) -> str:
 
 What came of fuzzed questions, damaged files, tampered folders, swaps, kills and full disks, by
 `benchmarks/hostile.py`. Each case runs in a process with limits. An error of any other kind than
-nqe's own, a message of several lines, a changed answer, more than {SECONDS:g} s or more than
-{MEGABYTES:,.0f} MB beyond what the process had before is a failure.
+nqe's own, a message of several lines, a changed answer, more than {SECONDS:g} s of computing, no
+result after {PATIENCE:g} s, or more than {MEGABYTES:,.0f} MB beyond what the process had before
+is a failure. The longest time is that of a processor.
 
 {machine.markdown_table(columns, rows)}
 A question is *harmless* if it has a meaning; then it is also answered, drawn, translated and read

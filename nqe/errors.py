@@ -65,6 +65,14 @@ class QueryError(NqeError):
     """A query cannot be parsed, or has no meaning."""
 
 
+class WrongValue(QueryError):
+    """A comparison cannot compare with this; `text` is what was written."""
+
+    def __init__(self, message: str, text: str) -> None:
+        self.text = text
+        super().__init__(message)
+
+
 class QuerySyntaxError(QueryError):
     """The text of a query cannot be parsed; `line` and `column` count from 1."""
 

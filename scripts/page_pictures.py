@@ -27,6 +27,7 @@ CYRILLIC = (
     'and written_in(?l, "Cyrillic script")'
 )
 FRANCE = "?x: borders(?x, France)"
+PAIRS = "?x, ?y: borders(?x, ?y) and speaks(?x, ?l) and speaks(?y, ?l) and borders(?x, France)"
 NEIGHBOURS = "?x: borders(?x, France) and not speaks(?x, German)"
 
 
@@ -49,6 +50,7 @@ def ask(question: str, **parameters: str) -> str:
 
 
 WHY = "#detail h3"
+BELGIUM = '["country_BE","country_NL"]'
 MONACO = {"answer": "country_MC", "top": "10"}
 UKRAINE = {"answer": "country_UA", "top": "3"}
 PICTURES = (
@@ -56,6 +58,7 @@ PICTURES = (
     Picture("answers", ask(CYRILLIC, answer="country_UA", top="10"), WHY, height=1220),
     Picture("answers-dark", ask(NEIGHBOURS, **MONACO), WHY, height=1120, dark=True),
     Picture("step", ask(NEIGHBOURS, step="1", top="10"), WHY, height=1120),
+    Picture("rows", ask(PAIRS, mode="exact", row=BELGIUM, top="10"), WHY, height=1380),
     Picture("modes", ask(FRANCE, mode="compare", top="10"), ".column li", height=1120),
     Picture("entity", "/#/entity/country_UA", ".suggestions li"),
     Picture("graph-dark", "/#/graph", ".bars", height=820, dark=True),

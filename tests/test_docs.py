@@ -22,6 +22,7 @@ from collections.abc import Iterator
 from contextlib import redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 from helpers import quick_command
@@ -43,6 +44,8 @@ SETTING = re.compile(
     r"^\| `(?P<section>\w+)` \| `(?P<name>\w+)` \| (?P<default>.+?) \| .+ \|$", re.MULTILINE
 )
 OMITTED = "…"
+# Each of these pages trains and calibrates several models, which takes half a minute and more.
+TRAINING_PAGES = {"answering.md", "evaluating.md", "reproducing.md", "training.md"}
 # What would make a terminal differ from one machine to another.
 UNWANTED = {"COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR"}
 
@@ -135,7 +138,12 @@ def check_pictures(page: Path) -> None:
         assert shown.read_text(encoding="utf-8") == drawn, f"{page.name}: draw {shown.name} again"
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def mark_page(page: Path) -> Any:
+    marks = [pytest.mark.long] if page.name in TRAINING_PAGES else []
+    return pytest.param(page, marks=marks, id=page.name)
+
+
+@pytest.mark.parametrize("page", [mark_page(page) for page in PAGES])
 def test_a_pages_examples_run_and_print_what_it_shows(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -183,6 +183,10 @@ class Answerer:
             outcomes |= chosen._run(tasks)
         return [outcomes[number] for number in range(len(wanted))]
 
+    def check(self, request: Request) -> None:
+        """Refuse a request that cannot be answered, without answering it; raises NqeError."""
+        self._choose_answerer(request)._prepare(0, request)
+
     def _choose_answerer(self, request: Request) -> Answerer:
         """The answerer with the facts and the mode that a request asks for."""
         chosen = self.with_facts(request.facts or self.facts)

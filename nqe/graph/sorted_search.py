@@ -12,7 +12,7 @@ import numpy as np
 from nqe.graph.arrays import Integers
 
 # Fewer numbers, and shorter arrays, are left to NumPy.
-_MANY, _LONG = 128, 16_384
+_MANY, _LONG = 1_000, 2**18
 
 
 def find_ranges(ordered: Integers, values: Integers) -> tuple[Integers, Integers]:

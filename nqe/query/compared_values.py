@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from nqe.errors import InputError, NameLookupError, QueryError
+from nqe.errors import InputError, NameLookupError, QueryError, WrongValue
 from nqe.graph.literals import Literal, Text, is_literal_id, list_readings, parse_id, to_id
 from nqe.graph.number_values import Number
 from nqe.graph.vocabulary import Names
@@ -37,7 +37,9 @@ def read_value(text: str, operator: str, entities: Names) -> ComparedValue:
     if is_literal_id(text):
         return ComparedValue(literals=(_parse(text),))
     readings = map(_parse, list_readings(text))
-    written = tuple(_name_unit(one, entities) for one in readings if not isinstance(one, Text))
+    written = tuple(
+        _name_unit(one, text, entities) for one in readings if not isinstance(one, Text)
+    )
     if operator in ("=", "!="):
         return _read_name(text, written, entities)
     return ComparedValue(literals=written or (_read_ordered(text, operator, entities),))
@@ -72,14 +74,16 @@ def _read_ordered(text: str, operator: str, entities: Names) -> Literal:
     if literal is not None:
         return literal
     if found is not None:
-        raise QueryError(
+        raise WrongValue(
             f"{show_text(entities.name(found))} is no time, number or text, so {operator} has no "
-            "meaning for it; use = or !="
+            "meaning for it; use = or !=",
+            text,
         )
     if not _has_texts(entities):
-        raise QueryError(
+        raise WrongValue(
             f"{show_value(text)} is neither a time nor a number; write one such as 1999, "
-            '2001-05-01 or "12.5 kg"'
+            '2001-05-01 or "12.5 kg"',
+            text,
         )
     return Text(text)
 
@@ -93,15 +97,16 @@ def _find_literal(number: int, entities: Names) -> Literal | None:
     return _parse(name) if is_literal_id(name) else None
 
 
-def _name_unit(literal: Literal, entities: Names) -> Literal:
+def _name_unit(literal: Literal, text: str, entities: Names) -> Literal:
     """A literal whose unit, if it has one, is that of the graph's numbers, not a label of it."""
     if not isinstance(literal, Number) or literal.unit is None:
         return literal
     unit = entities.units.get(literal.unit)
     if unit is None:
         units = ", ".join(map(show_text, list(entities.units)[:_SHOWN])) or "none"
-        raise QueryError(
-            f"no number of the graph has the unit {show_value(literal.unit)}; its units are {units}"
+        unknown = show_value(literal.unit)
+        raise WrongValue(
+            f"no number of the graph has the unit {unknown}; its units are {units}", text
         )
     return replace(literal, unit=unit)
 

@@ -19,6 +19,7 @@ from nqe.query.join_plan import (
     JoinScope,
     list_atoms,
 )
+from nqe.query.labelled import label_value
 from nqe.query.query_graph import Branches, Condition, Negated, QueryGraph, Scope
 from nqe.query.text import render_formula
 
@@ -94,13 +95,16 @@ class _Binder:
         left = numbers[comparison.left]
         of_relations = left in self.of_relations
         value: Unknown | ComparedValue
+        shown = right
         if isinstance(right, Variable):
             value = Unknown(numbers[right])
         elif of_relations:
             value = ComparedValue(self.vocabulary.relations.resolve(right))
         else:
             value = read_value(right, operator, self.vocabulary.entities)
-        return BoundComparison(operator, left, value, render_formula(comparison), of_relations)
+            shown = label_value(self.vocabulary.entities, right, operator)
+        text = render_formula(Comparison(operator, comparison.left, shown))
+        return BoundComparison(operator, left, value, text, of_relations)
 
 
 def _bind_term(term: Term, names: Names, numbers: Numbers) -> Content:

@@ -7,11 +7,14 @@ facts, the table is put aside, and joined when it shares variables with what was
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import partial
 from heapq import nsmallest
+from itertools import chain
+from operator import attrgetter
 from typing import NamedTuple, Protocol, assert_never
 
 import numpy as np
@@ -33,6 +36,8 @@ from nqe.query.join_tables import extend_by_all, join_tables
 _MUCH_CHEAPER, _MANY = 16, 4_096
 # At most so many atoms are compared by the facts that they lead to from the bindings.
 _COMPARED = 16
+# What only filters and looks at no more facts is applied at once: comparing would take longer.
+_FEW = 256
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,7 +131,7 @@ class Chooser:
         for step in self._plan_all(bindings, pending, uses):
             if best is None or (step.rank, step.cost) < (best.rank, best.cost):
                 best = step
-            if best.rank <= Rank.EXTENSION and best.cost <= len(bindings):
+            if _is_cheap(best, bindings):
                 break
         if best is None:
             return self._bind_any(bindings, kept, pending), pending
@@ -164,7 +169,7 @@ class Chooser:
         self, atoms: Sequence[AtomPattern], bindings: BindingTable, uses: Uses
     ) -> Iterator[Step]:
         bound = bindings.columns
-        near = [one for one in atoms if any(variable in bound for variable in one.variables)]
+        near = [one for one in atoms if not bound.keys().isdisjoint(one.variables)]
         if not near and atoms:
             near = [min(atoms, key=self._count_by_names)]
         elif len(near) > _COMPARED:
@@ -271,12 +276,22 @@ class Chooser:
         return Step(Rank.ANY, count * len(bindings), run, variable, (variable,))
 
 
+def list_variables(pending: Iterable[Pending]) -> Iterator[int]:
+    """The variables of some conditions, as often as they are used."""
+    return chain.from_iterable(map(attrgetter("variables"), pending))
+
+
 def _count_uses(pending: Sequence[Pending], kept: Collection[int]) -> Uses:
-    uses = dict.fromkeys(kept, 1)
-    for one in pending:
-        for variable in one.variables:
-            uses[variable] = uses.get(variable, 0) + 1
+    uses = Counter(dict.fromkeys(kept, 1))
+    uses.update(list_variables(pending))
     return uses
+
+
+def _is_cheap(step: Step, bindings: BindingTable) -> bool:
+    """Whether a step is so cheap that no other has to be looked for."""
+    if step.rank <= Rank.FILTER and step.cost <= _FEW:
+        return True
+    return step.rank <= Rank.EXTENSION and step.cost <= len(bindings)
 
 
 def _adds(one: Pending, bindings: BindingTable, uses: Uses) -> bool:

@@ -9,6 +9,7 @@ from typing import assert_never
 
 from nqe.errors import QueryError
 from nqe.graph.atom_pattern import AtomPattern, Unknown
+from nqe.graph.vocabulary import Names, Vocabulary
 from nqe.query.compared_values import ComparedValue
 from nqe.query.limits import show_text
 from nqe.query.query import Query
@@ -127,6 +128,13 @@ class JoinPlan:
         """The names of the columns of its rows: those of the targets, and `count` if it counts."""
         names = tuple(self.names[one] for one in self.targets)
         return names if self.counted is None else (*names, COUNT)
+
+    def find_names(self, vocabulary: Vocabulary) -> tuple[Names, ...]:
+        """Where the names of each target are: those of entities or of relations."""
+        return tuple(
+            vocabulary.relations if one in self.relation_variables else vocabulary.entities
+            for one in self.targets
+        )
 
     @property
     def text(self) -> str:

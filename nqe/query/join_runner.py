@@ -21,7 +21,7 @@ from nqe.graph.entity_set import SHORT
 from nqe.graph.fact_source import FactSource
 from nqe.graph.join_atom import AtomFacts
 from nqe.query.comparisons import LiteralOrder, Order
-from nqe.query.join_chooser import Chooser, Pending
+from nqe.query.join_chooser import Chooser, Pending, list_variables
 from nqe.query.join_plan import BoundComparison, JoinBranches, JoinPlan, JoinScope
 
 # The column that numbers the rows of a table some of whose rows are to be found again.
@@ -93,7 +93,7 @@ class JoinRunner:
     ) -> tuple[Iterator[BindingTable], tuple[Pending, ...]]:
         """Take the best step from some bindings; gives its result and what is pending then."""
         step, rest = self._chooser.choose(bindings, pending, kept)
-        wanted = {*kept, *(variable for one in rest for variable in one.variables)}
+        wanted = {*kept, *list_variables(rest)}
         drops = not (wanted.issuperset(bindings.columns) and wanted.issuperset(step.variables))
         return self._tidy(step.run(wanted), step.of, drops), rest
 

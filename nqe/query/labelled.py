@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from nqe.errors import NqeError
 from nqe.graph.vocabulary import Names, Vocabulary
-from nqe.query.compared_values import read_value
+from nqe.query.compared_values import ComparedValue, read_value
 from nqe.query.query import Query
 from nqe.query.query_graph import QueryGraph
 from nqe.query.renaming import Renaming
@@ -22,7 +22,7 @@ def label_graph(graph: QueryGraph, vocabulary: Vocabulary) -> QueryGraph:
     renaming = Renaming(
         entity=lambda name: _label(entities, name),
         relation=lambda name: _label(relations, name),
-        value=lambda text, operator: _label_value(entities, text, operator),
+        value=lambda text, operator: label_value(entities, text, operator),
     )
     return renaming.apply(graph)
 
@@ -38,10 +38,23 @@ def _label(names: Names, text: str) -> str:
     return choose_name(names, names.resolve(text))
 
 
-def _label_value(entities: Names, text: str, operator: str) -> str:
-    """What a comparison compares with, in a label if it is a name; literals stay as they are."""
-    entity = read_value(text, operator, entities).entity
-    return text if entity is None else choose_name(entities, entity)
+def label_value(entities: Names, text: str, operator: str) -> str:
+    """What a comparison compares with: a label, or a value without its kind where that is clear."""
+    value = read_value(text, operator, entities)
+    if value.entity is not None:
+        return choose_name(entities, value.entity)
+    for literal in value.literals:
+        if _reads(entities, literal.lexical, operator) == value:
+            return literal.lexical
+    return text
+
+
+def _reads(entities: Names, text: str, operator: str) -> ComparedValue | None:
+    """What a text would mean beside an operator."""
+    try:
+        return read_value(text, operator, entities)
+    except NqeError:
+        return None
 
 
 def _means(names: Names, label: str, number: int) -> bool:

@@ -82,11 +82,7 @@ class Rows:
     @property
     def names(self) -> tuple[Names, ...]:
         """Where the names of each column are: those of entities or of relations."""
-        vocabulary, relations = self.graph.vocabulary, self.plan.relation_variables
-        return tuple(
-            vocabulary.relations if one in relations else vocabulary.entities
-            for one in self.plan.targets
-        )
+        return self.plan.find_names(self.graph.vocabulary)
 
     def take(self, order: Integers) -> Rows:
         """The rows in these places, in this order."""

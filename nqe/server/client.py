@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, Self, TypeVar
+from functools import cache
+from typing import Any, Generic, Self, TypeVar, Union
 from urllib.parse import quote
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from nqe.errors import NqeError
 from nqe.server import wire
@@ -23,6 +24,9 @@ TOKEN = "NQE_TOKEN"
 """The environment variable of the token."""
 
 Query = str | Mapping[str, Any]
+Answered = wire.FoundAnswers | wire.FoundRows
+"""The answers of a question: rows if it asks for several variables, a count or a relation."""
+Explained = wire.FoundExplanation | wire.FoundRowExplanation
 Found = TypeVar("Found", bound=BaseModel)
 
 
@@ -40,7 +44,8 @@ class _Call(Generic[Found]):
 
     method: str
     path: str
-    reply: type[Found]
+    replies: tuple[type[Found], ...]
+    """The types of which the reply has one."""
     given: Mapping[str, Any]
 
     @property
@@ -54,7 +59,8 @@ class _Call(Generic[Found]):
         """The reply; raises if the server refused the request."""
         try:
             if response.is_success:
-                return self.reply.model_validate_json(response.content)
+                found: Found = _adapt(self.replies).validate_json(response.content)
+                return found
             problem = wire.Problem.model_validate_json(response.content)
         except ValidationError:
             raise NqeError(
@@ -64,63 +70,72 @@ class _Call(Generic[Found]):
         raise ServerProblem(problem)
 
 
-def _answer(query: Query, **options: Any) -> _Call[wire.FoundAnswers]:
-    return _Call("POST", "/v1/answer", wire.FoundAnswers, {"query": query, **options})
+@cache
+def _adapt(types: tuple[type[BaseModel], ...]) -> TypeAdapter[Any]:
+    """Reads a reply of one of some types."""
+    choice: Any = Union[types]  # noqa: UP007 - which types these are is not known before
+    return TypeAdapter(choice)
+
+
+def _answer(query: Query, **options: Any) -> _Call[Answered]:
+    replies = (wire.FoundAnswers, wire.FoundRows)
+    return _Call("POST", "/v1/answer", replies, {"query": query, **options})
 
 
 def _answer_many(requests: Sequence[Mapping[str, Any] | str]) -> _Call[wire.FoundMany]:
     asked = [{"query": one} if isinstance(one, str) else dict(one) for one in requests]
-    return _Call("POST", "/v1/answer", wire.FoundMany, {"requests": asked})
+    return _Call("POST", "/v1/answer", (wire.FoundMany,), {"requests": asked})
 
 
 def _explain(
-    query: Query, entity: str | None = None, mode: str | None = None
-) -> _Call[wire.FoundExplanation]:
-    body = {"query": query, "entity": entity, "mode": mode}
-    return _Call("POST", "/v1/explain", wire.FoundExplanation, body)
+    query: Query, entity: str | Sequence[str] | None = None, mode: str | None = None
+) -> _Call[Explained]:
+    is_row = entity is not None and not isinstance(entity, str)
+    body = {"query": query, "row" if is_row else "entity": entity, "mode": mode}
+    return _Call("POST", "/v1/explain", (wire.FoundExplanation, wire.FoundRowExplanation), body)
 
 
 def _parse(query: Query) -> _Call[wire.FoundParse]:
-    return _Call("POST", "/v1/parse", wire.FoundParse, {"query": query})
+    return _Call("POST", "/v1/parse", (wire.FoundParse,), {"query": query})
 
 
 def _sparql(query: Query) -> _Call[wire.FoundSparql]:
-    return _Call("POST", "/v1/sparql", wire.FoundSparql, {"query": query})
+    return _Call("POST", "/v1/sparql", (wire.FoundSparql,), {"query": query})
 
 
 def _score(statement: str, alternatives: int = 3) -> _Call[wire.FoundScore]:
     body = {"statement": statement, "alternatives": alternatives}
-    return _Call("POST", "/v1/score", wire.FoundScore, body)
+    return _Call("POST", "/v1/score", (wire.FoundScore,), body)
 
 
 def _suggest(
     entity: str, relation: str | None = None, top: int = 10
 ) -> _Call[wire.FoundSuggestions]:
     body = {"entity": entity, "relation": relation, "top": top}
-    return _Call("POST", "/v1/suggest", wire.FoundSuggestions, body)
+    return _Call("POST", "/v1/suggest", (wire.FoundSuggestions,), body)
 
 
 def _search(text: str, kind: str = "entity", limit: int = 20) -> _Call[wire.FoundNames]:
     given = {"search": text, "kind": kind, "limit": limit}
-    return _Call("GET", "/v1/entities", wire.FoundNames, given)
+    return _Call("GET", "/v1/entities", (wire.FoundNames,), given)
 
 
 def _entity(id: str, predicted: int = 0) -> _Call[wire.FoundEntity]:
     address = f"/v1/entities/{quote(id, safe='')}"
-    return _Call("GET", address, wire.FoundEntity, {"predicted": predicted})
+    return _Call("GET", address, (wire.FoundEntity,), {"predicted": predicted})
 
 
 def _relations(limit: int = 100) -> _Call[wire.FoundRelations]:
-    return _Call("GET", "/v1/relations", wire.FoundRelations, {"limit": limit})
+    return _Call("GET", "/v1/relations", (wire.FoundRelations,), {"limit": limit})
 
 
 def _rules(relation: str, top: int = 50) -> _Call[wire.FoundRules]:
     address = f"/v1/relations/{quote(relation, safe='')}/rules"
-    return _Call("GET", address, wire.FoundRules, {"top": top})
+    return _Call("GET", address, (wire.FoundRules,), {"top": top})
 
 
 def _graph() -> _Call[wire.FoundGraph]:
-    return _Call("GET", "/v1/graph", wire.FoundGraph, {})
+    return _Call("GET", "/v1/graph", (wire.FoundGraph,), {})
 
 
 class Client:
@@ -131,7 +146,7 @@ class Client:
     ) -> None:
         self._http = httpx.Client(base_url=address, headers=_make_headers(token), timeout=seconds)
 
-    def answer(self, query: Query, **options: Any) -> wire.FoundAnswers:
+    def answer(self, query: Query, **options: Any) -> Answered:
         """Answer one question; the options are those of `wire.Asked`."""
         return self._send(_answer(query, **options))
 
@@ -140,9 +155,9 @@ class Client:
         return self._send(_answer_many(requests))
 
     def explain(
-        self, query: Query, entity: str | None = None, mode: str | None = None
-    ) -> wire.FoundExplanation:
-        """Explain an answer, by default the best one."""
+        self, query: Query, entity: str | Sequence[str] | None = None, mode: str | None = None
+    ) -> Explained:
+        """Explain an answer, by default the best one; that of a row by its names."""
         return self._send(_explain(query, entity, mode))
 
     def parse(self, query: Query) -> wire.FoundParse:
@@ -213,7 +228,7 @@ class AsyncClient:
             base_url=address, headers=_make_headers(token), timeout=seconds
         )
 
-    async def answer(self, query: Query, **options: Any) -> wire.FoundAnswers:
+    async def answer(self, query: Query, **options: Any) -> Answered:
         """Answer one question; the options are those of `wire.Asked`."""
         return await self._send(_answer(query, **options))
 
@@ -222,9 +237,9 @@ class AsyncClient:
         return await self._send(_answer_many(requests))
 
     async def explain(
-        self, query: Query, entity: str | None = None, mode: str | None = None
-    ) -> wire.FoundExplanation:
-        """Explain an answer, by default the best one."""
+        self, query: Query, entity: str | Sequence[str] | None = None, mode: str | None = None
+    ) -> Explained:
+        """Explain an answer, by default the best one; that of a row by its names."""
         return await self._send(_explain(query, entity, mode))
 
     async def parse(self, query: Query) -> wire.FoundParse:

@@ -14,7 +14,7 @@ from nqe.query.formula import And, Atom, Formula, Not, Variable
 from nqe.query.labelled import label_query
 from nqe.query.query import Query
 
-MOST = 6
+MOST = 8
 DRAWN = 400
 """The number of facts that are looked at."""
 SUBJECTS = 40
@@ -23,28 +23,38 @@ _X, _Y = Variable("x"), Variable("y")
 
 
 def draw_examples(graph: Graph) -> list[str]:
-    """At most six questions of different kinds, of different facts; the same for a graph."""
+    """At most eight questions of different kinds, of different facts; the same for a graph."""
     found: dict[str, str] = {}
     for fact in _choose_facts(graph):
-        for kind, formula in _list_formulas(graph, fact):
-            if kind not in found and _can_be_asked(formula, graph):
-                found[kind] = str(label_query(Query(_X, formula), graph.vocabulary))
+        for kind, query in _list_queries(graph, fact):
+            if kind not in found and _can_be_asked(query, graph):
+                found[kind] = str(label_query(query, graph.vocabulary))
                 break
         if len(found) >= MOST:
             break
     return list(found.values())
 
 
-def _can_be_asked(formula: Formula, graph: Graph) -> bool:
+def _can_be_asked(query: Query, graph: Graph) -> bool:
     try:
-        bind(Query(_X, formula), graph)
+        bind(query, graph)
     except NqeError:
         return False
     return True
 
 
+def _list_queries(graph: Graph, fact: Fact) -> Iterator[tuple[str, Query]]:
+    """Queries of different kinds that a fact answers."""
+    for kind, formula in _list_formulas(graph, fact):
+        yield kind, Query(_X, formula)
+    for other in _list_others(graph, fact.subject, fact):
+        between = (Atom(fact.relation, _X, _Y), Atom(other.relation, _X, other.object))
+        yield "pairs", Query((_X, _Y), And(between))
+    yield "count", Query((), Atom(fact.relation, _X, fact.object), _X)
+
+
 def _list_formulas(graph: Graph, fact: Fact) -> Iterator[tuple[str, Formula]]:
-    """Formulas of different kinds that a fact answers."""
+    """Formulas of different kinds that the subject, the object or a value of a fact answers."""
     yield "object", Atom(fact.relation, fact.subject, _X)
     if fact.qualifiers:
         attribute, _ = fact.qualifiers[0]

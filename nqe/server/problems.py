@@ -15,6 +15,7 @@ from nqe.errors import (
     QuerySyntaxError,
     TooManyBindings,
     UnknownName,
+    WrongValue,
 )
 from nqe.server.wire import Problem
 
@@ -140,7 +141,7 @@ def _find_place(error: NqeError, text: str | None) -> dict[str, Any]:
     """Where in the text of a query the error lies, if that can be told."""
     if isinstance(error, QuerySyntaxError):
         return {"line": error.line, "column": error.column, "length": 1}
-    if text is None or not isinstance(error, UnknownName | AmbiguousName):
+    if text is None or not isinstance(error, UnknownName | AmbiguousName | WrongValue):
         return {}
     # As it is written there: in quotes, or with _ for spaces.
     escaped = re.sub(r'(["\\])', r"\\\1", error.text)

@@ -12,7 +12,6 @@ from fastapi.responses import JSONResponse, Response
 from starlette.concurrency import run_in_threadpool
 
 from nqe.answering.answerer import Outcome
-from nqe.answering.answers import Answers
 from nqe.errors import NqeError
 from nqe.server import wire
 from nqe.server.client_address import client_of
@@ -30,7 +29,7 @@ def add_questions(app: FastAPI, state: State) -> None:
         "/v1/answer",
         tags=["questions"],
         summary="Answer one question or many",
-        response_model=wire.FoundAnswers | wire.FoundMany,
+        response_model=wire.FoundAnswers | wire.FoundRows | wire.FoundMany,
         responses=WRONG,
     )
     async def answer(
@@ -40,6 +39,9 @@ def add_questions(app: FastAPI, state: State) -> None:
             Body(
                 openapi_examples={
                     "one": {"value": {"query": wire.QUERY_EXAMPLE, "top": 5}},
+                    "rows": {
+                        "value": {"query": wire.ROWS_EXAMPLE, "mode": "exact", "order_by": "?y"}
+                    },
                     "many": {
                         "value": {
                             "requests": [
@@ -52,7 +54,11 @@ def add_questions(app: FastAPI, state: State) -> None:
             ),
         ],
     ) -> Response:
-        """Questions of any shape and mode are answered together with those of other clients."""
+        """Questions of any form and mode are answered together with those of other clients.
+
+        The reply has answers, or rows if the question asks for several variables, a count or a
+        relation.
+        """
         started = time.perf_counter()
         service, client = state.service, client_of(request)
         if isinstance(asked, wire.Asked):
@@ -81,7 +87,7 @@ def add_questions(app: FastAPI, state: State) -> None:
         "/v1/explain",
         tags=["questions"],
         summary="Explain an answer",
-        response_model=wire.FoundExplanation,
+        response_model=wire.FoundExplanation | wire.FoundRowExplanation,
         responses=WRONG,
     )
     async def explain(
@@ -197,5 +203,4 @@ def _reply(
         text = asked.query if isinstance(asked.query, str) else None
         return describe_problem(outcome, text).model_dump(exclude_none=True)
     assert isinstance(question, Question)
-    assert isinstance(outcome, Answers), "the service takes only trees"
     return service.replies.answers(outcome, question.shown, milliseconds)

@@ -6,7 +6,7 @@ Everything here may run in several threads at once.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ import numpy as np
 
 from nqe import version
 from nqe.answering.answerer import Answerer, Outcome
-from nqe.answering.request import Request
+from nqe.answering.request import EXACT, MODES, Request
 from nqe.answering.row_explanation import RowExplanation
 from nqe.errors import NqeError, UnknownName
 from nqe.graph.arrays import Integers
@@ -24,18 +24,19 @@ from nqe.graph.entity_facts import collect_entity_facts
 from nqe.graph.fact import Fact
 from nqe.graph.graph import Graph
 from nqe.graph.vocabulary import Names
-from nqe.query.binder import bind, read_query
+from nqe.query.binder import BoundPlan, bind, read_query
 from nqe.query.completion import complete
 from nqe.query.exact import execute
 from nqe.query.join_plan import JoinPlan
 from nqe.query.labelled import label_query
-from nqe.query.plan import Op, Plan
 from nqe.query.query import Query
+from nqe.query.rows import Rows
 from nqe.query.sparql import write_sparql
 from nqe.server import wire
 from nqe.server.examples import draw_examples
 from nqe.server.model_card import describe_model
 from nqe.server.problems import NotFound, TooMuch, describe_problem
+from nqe.server.question_size import check_size, count_free_facts
 from nqe.server.replies import Json, Replies
 from nqe.settings import ServingSettings
 
@@ -107,7 +108,7 @@ class Service:
         query = read_query(asked.query)
         plan = self._bind(query)
         among = None if asked.among is None else self._bind(asked.among)
-        top = asked.top
+        top = asked.top if asked.limit is None else asked.limit
         if top is not None and top > self.settings.top:
             raise TooMuch(f"{top:,} answers asked for; ask for at most {self.settings.top:,}")
         request = Request(
@@ -116,30 +117,37 @@ class Service:
             top,
             asked.threshold,
             among,
-            None,
-            asked.predicted_only,
-            asked.steps,
-            asked.stated_only,
+            predicted_only=asked.predicted_only,
+            stated_only=asked.stated_only,
+            steps=asked.steps,
+            order_by=asked.order_by,
         )
+        request = replace(request, mode=self._choose_mode(request))
         if request.limit(request.check(self.answerer.has_model)) is None:
-            request = Request(**(vars(request) | {"top": self.settings.top}))
+            request = replace(request, top=self.settings.top)
         plans = [plan] if among is None else [plan, among]
-        return Question(request, any(map(self._is_heavy, plans)), self._show(query), self)
+        # Predictions for joins are made one question at a time, so they need not wait together.
+        is_alone = isinstance(plan, JoinPlan) and request.mode != EXACT
+        is_heavy = is_alone or any(map(self._is_heavy, plans))
+        return Question(request, is_heavy, self._show(query), self)
 
     def answer(self, questions: Sequence[Question]) -> list[Outcome]:
         """Answer questions together; gives the answers or the error of each."""
         return self.answerer.answer_many([one.request for one in questions])
 
     def explain(self, asked: wire.AskedWhy) -> Json:
-        """Why an entity has its rank; with facts alone, its proof."""
+        """Why an entity has its rank, or why a row is an answer; from facts alone, its proof."""
         query = read_query(asked.query)
         plan, shown = self._bind(query), self._show(query)
-        if self.answerer.has_model or asked.mode is not None:
-            found = self.answerer.explain(plan, asked.entity, asked.mode)
+        if self._choose_mode(Request(plan, asked.mode)) != EXACT:
+            answer = asked.entity if asked.row is None else asked.row
+            found = self.answerer.explain(plan, answer, asked.mode)
             if isinstance(found, RowExplanation):
-                raise NqeError("rows are not explained here yet; use `nqe explain`")
+                return self.replies.row_explanation(found, plan, shown)
             return self.replies.explanation(found, shown)
         result = execute(plan, self.graph, max_bindings=self.answerer.max_bindings)
+        if isinstance(result, Rows) and not result.plan.is_single:
+            return self.replies.row_proof(result, asked.row, shown)
         return self.replies.proof(result, asked.entity, shown)
 
     def parse(self, query: str | Mapping[str, Any]) -> Json:
@@ -149,6 +157,9 @@ class Service:
             "text": None,
             "json": None,
             "shape": None,
+            "targets": [],
+            "counted": None,
+            "modes": [],
             "steps": [],
             "drawing": None,
             "notes": [],
@@ -157,7 +168,8 @@ class Service:
             read = read_query(query)
             found |= {"text": str(read), "json": read.to_json()}
             plan = self._bind(read)
-            found |= {"text": self._show(read), **self.replies.plan(plan)}
+            found |= {"text": self._show(read), "modes": self._list_modes(plan)}
+            found |= self.replies.plan(plan)
         except NqeError as error:
             text = query if isinstance(query, str) else None
             found["problem"] = describe_problem(error, text).model_dump(exclude_none=True)
@@ -281,37 +293,46 @@ class Service:
             "version": version.VERSION,
         }
 
-    def _bind(self, query: Query | str | Mapping[str, Any]) -> Plan:
+    def _bind(self, query: Query | str | Mapping[str, Any]) -> BoundPlan:
         """The plan of a query; refuses what is beyond the limits."""
         plan = bind(query, self.graph)
-        if isinstance(plan, JoinPlan):
-            raise plan.refuse("which the server does not answer yet", "ask it with `nqe ask`")
-        if len(plan.steps) > self.settings.steps:
-            raise TooMuch(
-                f"the question takes {len(plan.steps):,} steps; ask with at most "
-                f"{self.settings.steps:,}"
-            )
-        widest = max(len(step.inputs) for step in plan.steps)
-        if widest > self.settings.fan_in:
-            raise TooMuch(
-                f"an `and` or `or` joins {widest:,} parts; join at most {self.settings.fan_in:,}"
-            )
+        check_size(plan, self.settings)
         return plan
+
+    def _choose_mode(self, request: Request) -> str:
+        """The mode that a request names, or the one that can answer it without a mode."""
+        usual = request.check(self.answerer.has_model)
+        is_open = request.mode is None and isinstance(request.query, JoinPlan)
+        if is_open and not self._can_answer(request) and self._can_answer(_exactly(request)):
+            return EXACT
+        return usual
+
+    def _list_modes(self, plan: BoundPlan) -> list[str]:
+        """The modes that can answer a question; the one that is taken without a mode first."""
+        usual = self._choose_mode(Request(plan))
+        modes = [one for one in MODES if self._can_answer(Request(plan, one))]
+        return sorted(modes, key=lambda one: one != usual)
+
+    def _can_answer(self, request: Request) -> bool:
+        try:
+            self.answerer.check(request)
+        except NqeError:
+            return False
+        return True
 
     def _show(self, query: Query) -> str:
         """A question as text, in labels where they are clear."""
         return str(label_query(query, self.graph.vocabulary))
 
-    def _is_heavy(self, plan: Plan) -> bool:
+    def _is_heavy(self, plan: BoundPlan) -> bool:
         """Whether a plan may look at many facts: those of relations that nothing restricts."""
         main, _ = self._uses
-        free = (
-            step.relation
-            for step in plan.steps
-            if step.op == Op.PROJECTION and all(slot is None for slot in step.slots)
-        )
-        return sum(int(main[relation]) for relation in free) > self.settings.heavy_facts
+        return count_free_facts(plan, main) > self.settings.heavy_facts
 
     def _check_model(self) -> None:
         if not self.answerer.has_model:
             raise NqeError("a graph alone predicts nothing; serve a RUN, or give --rules")
+
+
+def _exactly(request: Request) -> Request:
+    return replace(request, mode=EXACT)

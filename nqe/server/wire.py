@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, model_validator
+from pydantic_core import PydanticCustomError
 
 from nqe.notebook import render_table, render_text, to_frame
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 QUERY_EXAMPLE = "?x: borders(?x, France) and not official_language(?x, German)"
+ROWS_EXAMPLE = "?x, ?y: borders(?x, ?y) and official_language(?x, ?l) and official_language(?y, ?l)"
 JSON_EXAMPLE = {
     "target": "x",
     "formula": {"relation": "borders", "subject": {"variable": "x"}, "object": "France"},
@@ -32,6 +34,9 @@ Query = Annotated[
     ),
 ]
 Mode = Literal["hybrid", "rules", "embedding", "exact"]
+StepKind = Literal["anchor", "p", "and", "or", "not", "any", "target"]
+GraphKind = Literal["anchor", "p", "asked", "variable", "comparison", "negation", "choice"]
+NodeKind = StepKind | GraphKind
 
 
 class WireModel(BaseModel):
@@ -60,9 +65,15 @@ class Asked(WireModel):
     mode: Mode | None = Field(
         default=None,
         description="By default hybrid with a model or rules, and exact without; rules leaves the "
-        "model out.",
+        "model out. A question that is no tree is answered exactly if it cannot be otherwise.",
     )
-    top: int | None = Field(default=None, ge=1, description="At most this many answers.")
+    top: int | None = Field(default=None, ge=1, description="At most this many answers or rows.")
+    limit: int | None = Field(default=None, ge=1, description="The same as `top`; give one.")
+    order_by: str | None = Field(
+        default=None,
+        description="Of exact answers: the columns to sort by, such as `?year desc, ?x` or "
+        "`count desc`; by default their ids.",
+    )
     threshold: float | None = Field(
         default=None, ge=0, le=1, description="Only answers with at least this probability."
     )
@@ -72,8 +83,17 @@ class Asked(WireModel):
     predicted_only: bool = Field(default=False, description="Only answers that no fact states.")
     stated_only: bool = Field(default=False, description="Only answers that facts state.")
     steps: int | None = Field(
-        default=None, ge=0, le=100, description="Also show each step, with this many entities."
+        default=None,
+        ge=0,
+        le=100,
+        description="Also show each step, with this many entities; only trees have steps.",
     )
+
+    @model_validator(mode="after")
+    def _check_limit(self) -> Asked:
+        if self.top is not None and self.limit is not None:
+            raise PydanticCustomError("limit", "top and limit mean the same; give one of them")
+        return self
 
 
 class AskedMany(WireModel):
@@ -102,8 +122,15 @@ class AskedWhy(WireModel):
     entity: str | None = Field(
         default=None, description="The id or label of an answer; by default the best one."
     )
-    mode: Literal["hybrid", "rules"] | None = Field(
-        default=None, description="Of the answers to explain; rules leaves the model out."
+    row: tuple[str, ...] | None = Field(
+        default=None,
+        description="If the answers are rows: the id or label in each column; by default those of "
+        "the first row.",
+    )
+    mode: Literal["hybrid", "rules", "exact"] | None = Field(
+        default=None,
+        description="Of the answers to explain; rules leaves the model out, and exact gives a "
+        "proof from facts alone.",
     )
 
 
@@ -234,10 +261,89 @@ class FoundAnswers(WireModel):
         return ("id", "label", measure, "source"), rows
 
 
+class FoundCell(Named):
+    """What stands for a target in one row."""
+
+    kind: Literal["entity", "relation"]
+
+
+class FoundRow(WireModel):
+    """What stands for each target in one row, and how many there are of what is counted."""
+
+    cells: tuple[FoundCell, ...] = Field(description="One for each target, in their order.")
+    count: int | None = Field(description="None if the question counts nothing.")
+    probability: float = Field(description="1 if facts make it certain.")
+    known: bool = Field(description="Whether the row follows from facts alone.")
+
+    @property
+    def source(self) -> str:
+        """Where the row comes from: 'stated' or 'predicted'."""
+        return "stated" if self.known else "predicted"
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The ids of the cells."""
+        return tuple(one.id for one in self.cells)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The labels of the cells, or the ids of what has none."""
+        return tuple(one.label or one.id for one in self.cells)
+
+
+class FoundRows(WireModel):
+    """The answers of a question of several targets, of a count, or of a relation."""
+
+    query: str = Field(description="The question as text, with names as they were read.")
+    mode: Mode
+    targets: tuple[str, ...] = Field(description="The variables of the columns.")
+    counted: str | None = Field(description="The variable that is counted, if any.")
+    rows: tuple[FoundRow, ...]
+    stated_count: int = Field(description="How many rows facts state, listed or not.")
+    likely_count: int | None = Field(
+        description="How many predictions are above 0.5 (or the threshold), listed or not."
+    )
+    unseen: tuple[str, ...] = Field(
+        description="Names of the question that the model was not trained with."
+    )
+    notes: tuple[str, ...] = Field(description="How names were read; what can have no effect.")
+    milliseconds: float = Field(description="How long it took, waiting included.")
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, place: int) -> FoundRow:
+        return self.rows[place]
+
+    @property
+    def ids(self) -> list[tuple[str, ...]]:
+        """The ids of the rows."""
+        return [one.ids for one in self.rows]
+
+    def to_pandas(self) -> DataFrame:
+        """Return the rows in labels as a data frame; raises NqeError without pandas."""
+        return to_frame(*self._table())
+
+    def _repr_html_(self) -> str:
+        """How a notebook shows the rows."""
+        return render_table(*self._table(), caption=self.query)
+
+    def _table(self) -> tuple[Sequence[str], list[tuple[Any, ...]]]:
+        columns, rows = self.targets, [tuple[Any, ...](one.names) for one in self.rows]
+        if self.counted is not None:
+            columns = (*columns, "count")
+            rows = [(*names, one.count) for names, one in zip(rows, self.rows, strict=True)]
+        if self.mode == "exact":
+            return columns, rows
+        pairs = zip(rows, self.rows, strict=True)
+        rows = [(*names, one.probability, one.source) for names, one in pairs]
+        return (*columns, "probability", "source"), rows
+
+
 class FoundMany(WireModel):
     """The answers of several questions, in their order; a problem for each that has none."""
 
-    replies: tuple[FoundAnswers | Problem, ...]
+    replies: tuple[FoundAnswers | FoundRows | Problem, ...]
 
 
 class FoundFact(WireModel):
@@ -291,6 +397,9 @@ class FoundReason(Named):
 
     kind: Literal["fact", "prediction", "and", "or", "not", "any"]
     variable: str
+    of_relation: bool = Field(
+        description="Whether the variable stands for a relation, which id and label are then of."
+    )
     probability: float = Field(description="Of the whole, with everything below it.")
     own: float = Field(description="Of this atom alone; 1 if it is stated.")
     says: str = Field(description="The atom with names in it, or what a negation did not find.")
@@ -314,13 +423,17 @@ class FoundRemoved(WireModel):
     entities: tuple[FoundAnswer, ...]
 
 
-class FoundExplanation(WireModel):
-    """Why an entity has its rank."""
+class _Explanation(WireModel):
+    """What the explanations of all answers have in common."""
 
     query: str
-    answer: FoundAnswer
     rank: int
     reason: FoundReason
+    ways: int = Field(
+        default=1,
+        description="Of a question that is no tree: how many bindings of its other variables lead "
+        "to the answer; the reason has the likeliest.",
+    )
     weakest: str | None = Field(description="The part that lowers the probability most.")
     steps: tuple[FoundStep, ...]
     removed: tuple[FoundRemoved, ...]
@@ -336,13 +449,25 @@ class FoundExplanation(WireModel):
         return render_text(self.text)
 
 
+class FoundExplanation(_Explanation):
+    """Why an entity has its rank."""
+
+    answer: FoundAnswer
+
+
+class FoundRowExplanation(_Explanation):
+    """Why a row has its rank; that of a proof is its place in the order of ids."""
+
+    row: FoundRow
+
+
 class PlanNode(WireModel):
     """A node of the drawn plan, with its centre."""
 
     id: str
-    kind: Literal["anchor", "p", "and", "or", "not", "any", "target"]
+    kind: NodeKind
     text: str
-    step: int | None = Field(description="The step that it stands for.")
+    step: int | None = Field(description="The step that it stands for, in the plan of a tree.")
     x: float
     y: float
     width: float
@@ -357,7 +482,10 @@ class PlanEdge(WireModel):
 
 
 class PlanDrawing(WireModel):
-    """The plan as a drawing, from the anchors on the left to the target on the right."""
+    """The plan as a drawing, from the anchors on the left to what is asked for on the right.
+
+    That of a question that is no tree has its variables and the conditions between them.
+    """
 
     nodes: tuple[PlanNode, ...]
     edges: tuple[PlanEdge, ...]
@@ -371,7 +499,12 @@ class FoundParse(WireModel):
     json_: dict[str, Any] | None = Field(
         alias="json", description="The question in its JSON form, for builders."
     )
-    shape: str | None = Field(description="One of the 16 shapes, or the shape as a tree.")
+    shape: str | None = Field(
+        description="One of the 16 shapes, or the shape as a tree; None if it is no tree."
+    )
+    targets: tuple[str, ...] = Field(description="The variables that it asks for.")
+    counted: str | None = Field(description="The variable that it counts, if any.")
+    modes: tuple[Mode, ...] = Field(description="The modes that can answer it; the default first.")
     steps: tuple[FoundStep, ...]
     drawing: PlanDrawing | None
     notes: tuple[str, ...]

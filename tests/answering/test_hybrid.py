@@ -62,7 +62,7 @@ def check_exact_answers_come_first(graph: Graph, plan: Plan, logic: str, join: s
 @every_join
 @every_logic
 @given(fact_lists, positive_plans)
-@settings(max_examples=30)
+@settings(max_examples=12)
 def test_with_all_facts_exact_answers_of_positive_queries_are_certain_and_come_first(
     logic: str, join: str, facts: list[Fact], plan: Plan
 ) -> None:
@@ -71,7 +71,7 @@ def test_with_all_facts_exact_answers_of_positive_queries_are_certain_and_come_f
 
 @pytest.mark.parametrize("shape", POSITIVE)
 @given(st.data())
-@settings(max_examples=15)
+@settings(max_examples=8)
 def test_exact_answers_of_every_positive_shape_are_certain_and_come_first(
     shape: str, data: st.DataObject
 ) -> None:
@@ -172,7 +172,7 @@ def test_an_entity_that_facts_exclude_has_probability_0(
 @every_join
 @pytest.mark.parametrize("logic", CONJOIN)
 @given(fact_lists, st.one_of(plans(deepest=2), plans_of_shape("2cp"), plans_of_shape("inp")))
-@settings(max_examples=30)
+@settings(max_examples=15)
 def test_rows_are_the_same_as_in_plain_python(
     logic: str, join: str, facts: list[Fact], plan: Plan
 ) -> None:

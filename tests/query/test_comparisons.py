@@ -13,10 +13,11 @@ from nqe.graph import Fact, Graph
 from nqe.graph.literals import Text, to_id
 from nqe.graph.number_values import parse_number
 from nqe.graph.time_values import parse_time
-from nqe.query import execute
+from nqe.query import execute, parse
 from nqe.query.compared_values import read_value
 from nqe.query.comparisons import LiteralOrder
 from nqe.query.formula import OPERATORS
+from nqe.query.graph_drawing import draw_graph
 
 # Few values, so that spans lie within each other, touch, overlap and are the same.
 _years = st.sampled_from(["1955", "195X", "19XX", "1955-03", "1955-03-01", "1954-12-31", "1956"])
@@ -110,6 +111,16 @@ def test_a_comparison_means_what_it_says(query: str, expected: str, notes: int) 
     rows = execute(query, LIVES)
     assert " ".join("-".join(map(str, row)) for row in rows.rows) == expected
     assert len(rows.warnings) == notes
+
+
+def test_a_note_and_a_drawing_show_a_value_as_people_write_it() -> None:
+    query = '?x: height(?x, ?h) and ?h > "165.0 cm" and ?h != 1955^^time'
+    [note] = execute(query, LIVES).warnings
+    assert note.startswith('?h > "165 cm" skipped')
+    drawn = [node.text for node in draw_graph(parse(query).graph, LIVES.vocabulary).nodes]
+    assert '?h > "165 cm"' in drawn
+    # Without its kind it might be a number.
+    assert "?h != 1955^^time" in drawn
 
 
 def test_a_note_says_how_many_values_have_no_order() -> None:

@@ -24,6 +24,7 @@ from nqe.training import fit_weights
 WAIT = 60
 """Seconds that a server has to get ready on a busy machine."""
 QUESTION = "?x: borders(?x, France) and not speaks(?x, German)"
+WIDE, NARROW = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
 SMALL = {"batch": 64, "steps": 6, "evaluate_steps": 3, "valid_queries": 20}
 
 
@@ -107,3 +108,51 @@ def list_problems(page: Any) -> list[str]:
         if one["impact"] in ("serious", "critical")
         for node in one["nodes"]
     ]
+
+
+class Visitor:
+    """Opens pages, and notes what the browser complains about."""
+
+    def __init__(self, browser: Any, address: str) -> None:
+        self.browser, self.address = browser, address
+        self.complaints: list[str] = []
+        self.contexts: list[Any] = []
+
+    def open(self, place: str = "/", size: dict[str, int] = WIDE, **options: Any) -> Any:
+        page = self.prepare(size, **options)
+        page.goto(self.address + place)
+        page.locator("#page").wait_for()
+        return page
+
+    def prepare(self, size: dict[str, int] = WIDE, **options: Any) -> Any:
+        context = self.browser.new_context(viewport=size, reduced_motion="reduce", **options)
+        context.set_default_timeout(15_000)
+        self.contexts.append(context)
+        page = context.new_page()
+        page.on("console", self._note)
+        page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        return page
+
+    def _note(self, message: Any) -> None:
+        if message.type in ("error", "warning"):
+            self.complaints.append(message.text)
+
+
+def type_question(page: Any, text: str) -> None:
+    """Put a text into the question box."""
+    page.locator("#question").fill(text)
+
+
+def list_answers(page: Any) -> list[str]:
+    """The names of the answers, once they are there."""
+    page.locator("#answers .totals").wait_for()
+    names: list[str] = page.locator("#answers .answer .name").all_inner_texts()
+    return names
+
+
+def fill_slot(page: Any, slot: str, text: str, option: str, last: bool = False) -> None:
+    """Type into a slot of the builder and take an option."""
+    fields = page.get_by_role("combobox", name=slot, exact=True)
+    field = fields.last if last else fields.first
+    field.fill(text)
+    page.locator(".combobox [role=option]:visible", has_text=option).first.click()

@@ -88,8 +88,8 @@ def test_many_questions_get_one_reply_each_in_their_order(client: httpx.Client) 
         ("?x: borders(?x,\n  Atlantis)", "unknown-name", (2, 3)),
         ('?x: borders(?x, "At lantis")', "unknown-name", (1, 17)),
         ("?x: borders(?y, France)", "query", (None, None)),
-        ("?x, ?y: borders(?x, ?y)", "query", (None, None)),
-        ("count ?x: borders(?x, France)", "query", (None, None)),
+        ("?x, ?y: borders(?x, France)", "query", (None, None)),
+        ("count ?x: borders(?x, ?y) and ?y < France", "query", (1, 36)),
     ],
 )
 def test_a_wrong_question_is_a_problem_that_says_where(

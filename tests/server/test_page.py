@@ -11,7 +11,17 @@ from typing import Any
 
 import page_browser
 import pytest
-from page_browser import QUESTION, link_to, list_problems
+from page_browser import (
+    NARROW,
+    QUESTION,
+    WIDE,
+    Visitor,
+    fill_slot,
+    link_to,
+    list_answers,
+    list_problems,
+    type_question,
+)
 
 from nqe import demo_dataset, mine_rules
 
@@ -22,7 +32,7 @@ pytestmark = [
     ),
     pytest.mark.skipif(find_spec("playwright") is None, reason="playwright is not installed"),
 ]
-WIDE, NARROW = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
+PAIRS = "?x, ?y: borders(?x, ?y) and borders(?y, France) and borders(?x, France)"
 SIZES = pytest.mark.parametrize("size", [WIDE, NARROW], ids=["wide", "narrow"])
 
 
@@ -39,34 +49,6 @@ def browser() -> Iterator[Any]:
         yield found
 
 
-class Visitor:
-    """Opens pages, and notes what the browser complains about."""
-
-    def __init__(self, browser: Any, address: str) -> None:
-        self.browser, self.address = browser, address
-        self.complaints: list[str] = []
-        self.contexts: list[Any] = []
-
-    def open(self, place: str = "/", size: dict[str, int] = WIDE, **options: Any) -> Any:
-        page = self.prepare(size, **options)
-        page.goto(self.address + place)
-        page.locator("#page").wait_for()
-        return page
-
-    def prepare(self, size: dict[str, int] = WIDE, **options: Any) -> Any:
-        context = self.browser.new_context(viewport=size, reduced_motion="reduce", **options)
-        context.set_default_timeout(15_000)
-        self.contexts.append(context)
-        page = context.new_page()
-        page.on("console", self._note)
-        page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        return page
-
-    def _note(self, message: Any) -> None:
-        if message.type in ("error", "warning"):
-            self.complaints.append(message.text)
-
-
 @pytest.fixture
 def visitor(browser: Any, address: str) -> Iterator[Visitor]:
     found = Visitor(browser, address)
@@ -74,16 +56,6 @@ def visitor(browser: Any, address: str) -> Iterator[Visitor]:
     for context in found.contexts:
         context.close()
     assert found.complaints == []
-
-
-def type_question(page: Any, text: str) -> None:
-    page.locator("#question").fill(text)
-
-
-def list_answers(page: Any) -> list[str]:
-    page.locator("#answers .totals").wait_for()
-    names: list[str] = page.locator("#answers .answer .name").all_inner_texts()
-    return names
 
 
 @SIZES
@@ -121,13 +93,6 @@ def test_the_builder_writes_the_same_question(visitor: Visitor, size: dict[str, 
     page.wait_for_function("q => document.getElementById('question').value === q", arg=QUESTION)
     page.locator("#run").click()
     assert "Spain" in list_answers(page)
-
-
-def fill_slot(page: Any, slot: str, text: str, option: str, last: bool = False) -> None:
-    fields = page.get_by_role("combobox", name=slot, exact=True)
-    field = fields.last if last else fields.first
-    field.fill(text)
-    page.locator(".combobox [role=option]:visible", has_text=option).first.click()
 
 
 def test_the_builder_shows_what_is_typed(visitor: Visitor) -> None:
@@ -259,6 +224,29 @@ def test_modes_are_shown_side_by_side(visitor: Visitor) -> None:
     assert page.locator(".column").nth(2).locator("li").count() == 8
 
 
+def test_rows_have_probabilities_and_reasons_with_a_model(visitor: Visitor) -> None:
+    page = visitor.open(link_to(PAIRS, show="predicted"))
+    row = page.locator("table.rows tbody tr").first
+    assert row.locator(".badge").inner_text() == "predicted"
+    assert "%" in row.locator(".value").inner_text()
+    row.locator("button.why").click()
+    detail = page.locator("#detail")
+    detail.locator(".reason .badge.predicted").first.wait_for()
+    assert "Answer 13" in detail.inner_text()  # twelve are stated
+
+
+def test_a_question_is_asked_in_a_mode_that_can_answer_it(visitor: Visitor) -> None:
+    page = visitor.open(link_to("?x, count ?y: borders(?x, ?y) and borders(?x, France)"))
+    page.locator("table.rows .number a").first.wait_for()
+    assert page.locator("#mode").input_value() == "exact"
+    assert page.locator("#mode option:not(:disabled)").all_inner_texts() == ["exact"]
+    type_question(page, "?x: borders(?x, France)")
+    page.locator("#run").click()
+    page.locator(".answer", has_text="Spain").wait_for()
+    assert page.locator("#mode").input_value() == "hybrid"
+    assert "mode=" not in page.url
+
+
 @SIZES
 def test_an_entity_has_a_page_with_facts_and_likely_statements(
     visitor: Visitor, size: dict[str, int]
@@ -340,6 +328,7 @@ PLACES = {
     "start": "/",
     "answers": link_to(QUESTION, answer="country_ES"),
     "comparison": link_to(QUESTION, mode="compare"),
+    "rows": link_to(PAIRS, row='["country_ES","country_CH"]'),
     "entity": "/#/entity/country_FR",
     "relations": "/#/relations",
     "graph": "/#/graph",
@@ -348,6 +337,7 @@ PLACES = {
 SHOWN = {
     "answers": "#detail h3",
     "comparison": ".column li",
+    "rows": "#detail h3",
     "entity": ".facts",
     "relations": ".relations",
     "graph": ".bars",

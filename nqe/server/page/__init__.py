@@ -17,7 +17,7 @@ TYPES = {
 _SCRIPTS = (
     *("page", "theme", "routes", "api", "start", "token", "dom", "words", "charts", "markdown"),
     *("ask", "names", "editor", "query_text", "builder", "builder_model", "combobox"),
-    *("answers", "comparison", "filters", "snippets"),
+    *("answers", "rows", "comparison", "filters", "snippets"),
     *("reasoning", "plan", "plan_layout", "reasons", "steps"),
     *("entity", "relation", "relations", "graph", "model"),
 )

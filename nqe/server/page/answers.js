@@ -1,32 +1,51 @@
-// The answers: a ranked list, with where each comes from and how likely it is.
+// The answers: a ranked list or a table, with where each comes from and how likely it is.
 
 import { announce, make, replace } from "./dom.js";
 import { entityAddress } from "./routes.js";
+import { makeFigure, RowTable } from "./rows.js";
 import { badge, bar, count, counted, nameOf, percent, visible } from "./words.js";
 
-/** The list of answers in an element; `onChoose(answer)` is called for one that is chosen. */
+/** What tells an answer from others: its id, or all ids of its row as text. */
+export const keyOf = (chosen) => (Array.isArray(chosen) ? JSON.stringify(chosen) : chosen);
+
+/**
+ * The answers in an element. `onChoose(id)` is called for one that is chosen, with the ids of a
+ * row; `onSort(column)` for a column to sort by; `linkToCounted(row)` is where a count leads to.
+ */
 export class Answers {
-  constructor(host, onChoose) {
+  constructor(host, { onChoose, onSort, linkToCounted }) {
     this.host = host;
     this.onChoose = onChoose;
+    this.onSort = onSort;
+    this.linkToCounted = linkToCounted;
     this.buttons = new Map();
   }
 
   show(reply) {
     this.buttons = new Map();
-    const list = make("ol", { class: reply.mode === "exact" ? "answers exact" : "answers" },
-      reply.answers.map((answer, place) => this.#makeRow(answer, place, reply)));
     replace(this.host, makeTotals(reply), makeNotes(reply),
-      reply.answers.length ? list : makeNothing(reply));
+      listOf(reply).length ? this.#makeList(reply) : makeNothing(reply));
     announce(describeTotals(reply));
   }
 
-  /** Mark the answer that is explained. */
-  mark(id) {
-    for (const [one, button] of this.buttons) {
-      button.closest("li").classList.toggle("chosen", one === id);
-      button.setAttribute("aria-pressed", String(one === id));
+  /** Mark the answer that is explained; null for none. */
+  mark(chosen) {
+    for (const [key, button] of this.buttons) {
+      const isChosen = key === keyOf(chosen);
+      button.closest("li, tr").classList.toggle("chosen", isChosen);
+      button.setAttribute("aria-pressed", String(isChosen));
     }
+  }
+
+  #makeList(reply) {
+    if (!reply.rows) {
+      return make("ol", { class: reply.mode === "exact" ? "answers exact" : "answers" },
+        reply.answers.map((answer, place) => this.#makeRow(answer, place, reply)));
+    }
+    if (!reply.targets.length) return makeFigure(reply, this.linkToCounted(reply.rows[0]));
+    const table = new RowTable(reply, this);
+    for (const [ids, button] of table.buttons) this.buttons.set(keyOf(ids), button);
+    return table.element;
   }
 
   #makeRow(answer, place, reply) {
@@ -35,7 +54,7 @@ export class Answers {
     const value = isScore ? answer.score : answer.probability;
     const source = answer.source;
     const button = make("button", { type: "button", class: "answer", "aria-pressed": "false",
-      onclick: () => this.onChoose(answer) },
+      onclick: () => this.onChoose(answer.id) },
     make("span", { class: "name" }, nameOf(answer)),
     make("span", { class: "visually-hidden" },
       `, ${source}, ${isScore ? "score" : "probability"} ${writeValue(value, isScore)}; show why`));
@@ -73,11 +92,16 @@ function makeCautions(answer) {
   ];
 }
 
+/** The answers of a reply, or its rows. */
+const listOf = (reply) => reply.rows ?? reply.answers;
+
 /** Such as “8 stated, 3 predicted above 0.5”. */
 export function describeTotals(reply) {
   const stated = `${count(reply.stated_count)} stated`;
-  if (reply.mode === "exact") return `${counted(reply.stated_count, "answer")}, stated by facts`;
-  if (reply.likely_count === null) return `${counted(reply.answers.length, "answer")} listed`;
+  const noun = reply.rows ? "row" : "answer";
+  if (reply.rows && !reply.targets.length) return "Counted from facts";
+  if (reply.mode === "exact") return `${counted(reply.stated_count, noun)}, stated by facts`;
+  if (reply.likely_count === null) return `${counted(listOf(reply).length, noun)} listed`;
   return `${stated}, ${count(reply.likely_count)} predicted above ${reply.above ?? 0.5}`;
 }
 
@@ -85,16 +109,17 @@ function makeTotals(reply) {
   const time = reply.milliseconds < 1000
     ? `${Math.max(1, Math.round(reply.milliseconds))} ms`
     : `${(reply.milliseconds / 1000).toFixed(1)} s`;
-  const isCut = reply.mode === "exact" && reply.stated_count > reply.answers.length;
+  const listed = listOf(reply).length;
+  const isCut = reply.mode === "exact" && reply.stated_count > listed;
   return make("p", { class: "totals" }, make("strong", {}, describeTotals(reply)),
     make("span", { class: "muted" },
-      isCut ? ` · the first ${count(reply.answers.length)} are listed` : "", ` · ${time}`));
+      isCut ? ` · the first ${count(listed)} are listed` : "", ` · ${time}`));
 }
 
 function makeNotes(reply) {
   const notes = [
     ...reply.notes,
-    ...reply.unless.map((one) => `Some stated answers are below 100 %, as a missing fact may say ${one}`),
+    ...(reply.unless ?? []).map((one) => `Some stated answers are below 100 %, as a missing fact may say ${one}`),
     reply.unseen.length && `The model was not trained with ${reply.unseen.join(", ")}.`,
   ].filter(Boolean);
   return notes.length > 0

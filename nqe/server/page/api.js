@@ -86,7 +86,10 @@ async function sendWithToken(address, options) {
     await askForToken(Boolean(token));
     return sendWithToken(address, options);
   }
-  const content = await reply.json().catch(() => ({}));
+  const content = await reply.json().catch((error) => {
+    if (isStale(error)) throw error;
+    return {};
+  });
   if (!reply.ok) throw new Refused(content);
   return content;
 }

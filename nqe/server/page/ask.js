@@ -1,7 +1,7 @@
 // The view for questions: what is typed or built, and its answers.
 
 import { Channel, settle } from "./api.js";
-import { Answers } from "./answers.js";
+import { Answers, keyOf } from "./answers.js";
 import { Builder } from "./builder.js";
 import { MODES, showComparison } from "./comparison.js";
 import { afterPause, announce, find, make, replace } from "./dom.js";
@@ -12,7 +12,7 @@ import { findPlace, readParts } from "./query_text.js";
 import { Reasoning } from "./reasoning.js";
 import { amendAddress, pushAddress, questionAddress } from "./routes.js";
 import { openSnippets } from "./snippets.js";
-import { counted, visible } from "./words.js";
+import { counted, quoteName, visible } from "./words.js";
 
 const PAUSE = 180; // milliseconds without a key, before the text is checked
 const SHOWN = 10; // entities of a step
@@ -23,6 +23,7 @@ export class AskView {
   #reply = null; // the answers that are shown
   #asked = null; // the address of the question that they answer
   #synced = ""; // the text that the builder shows
+  #parsing = null; // ends when the server has said what the text means
 
   constructor(overview) {
     this.overview = overview;
@@ -32,7 +33,8 @@ export class AskView {
     this.builder = new Builder(find("builder"), { names: searchNames,
       onChange: (json) => this.#built(json) });
     this.filters = new Filters(overview, () => { if (this.#asked) this.run(); });
-    this.answers = new Answers(find("answers"), (answer) => this.reasoning.explain(answer.id));
+    this.answers = new Answers(find("answers"), { onChoose: (chosen) => this.reasoning.explain(chosen),
+      onSort: (column) => this.filters.sortBy(column), linkToCounted: (row) => this.#linkToCounted(row) });
     this.reasoning = new Reasoning(() => this.#selected());
     this.parseLater = afterPause(PAUSE, () => this.#parse());
     this.#introduce();
@@ -45,6 +47,7 @@ export class AskView {
   open(parameters) {
     const text = parameters.get("q") ?? "";
     this.filters.chosen = parameters;
+    if (text !== this.editor.text) this.reasoning.outdate();
     if (text !== this.editor.text || !this.#parsed) {
       this.editor.text = text;
       this.parseLater.cancel();
@@ -55,7 +58,7 @@ export class AskView {
       this.#clearBuilder();
       return;
     }
-    this.reasoning.select(parameters.get("answer"), Number(parameters.get("step")) || null);
+    this.reasoning.select(readChosen(parameters), Number(parameters.get("step")) || null);
     if (this.#address() === this.#asked) this.reasoning.showSelected();
     else this.#ask();
   }
@@ -91,13 +94,21 @@ export class AskView {
   #selected() {
     const { chosen, step } = this.reasoning;
     this.answers.mark(chosen);
-    amendAddress(this.#address({ answer: chosen, step }));
+    amendAddress(this.#address({ ...writeChosen(chosen), step }));
   }
 
   #question() {
-    const link = new URL(this.#address({ answer: this.reasoning.chosen }), location.href).href;
+    const link = new URL(this.#address(writeChosen(this.reasoning.chosen)), location.href).href;
     return { query: this.editor.text.trim(), request: this.filters.toRequest(),
-      name: this.overview.name, link };
+      name: this.overview.name, link, hasRows: Boolean(this.#reply?.rows) };
+  }
+
+  /** The address of the question what is counted in a row: the counted variable instead of its count. */
+  #linkToCounted({ cells }) {
+    const { text, targets, counted: name } = this.#parsed;
+    const formula = text.slice(text.indexOf(": ") + 2);
+    const same = cells.map(({ id }, place) => ` and ?${targets[place]} = ${quoteName(id)}`);
+    return questionAddress({ q: `?${name}: ${same.length ? `(${formula})` : formula}${same.join("")}` });
   }
 
   #introduce() {
@@ -155,7 +166,12 @@ export class AskView {
     }, (problem) => this.#refuse(problem));
   }
 
-  async #parse() {
+  #parse() {
+    this.#parsing = this.#parseText();
+    return this.#parsing;
+  }
+
+  async #parseText() {
     const text = this.editor.text;
     if (!text.trim()) return;
     await settle(async () => {
@@ -167,6 +183,7 @@ export class AskView {
   #understood(found, text) {
     this.#parsed = found;
     this.#showProblem(found.problem);
+    this.filters.fit(found);
     if (found.json && text !== this.#synced) {
       this.builder.show(found.json);
       this.#synced = text;
@@ -183,14 +200,17 @@ export class AskView {
     find("answers-panel").hidden = false;
     answers.setAttribute("aria-busy", "true");
     if (!answers.hasChildNodes()) replace(answers, make("p", { class: "muted" }, "Answering…"));
+    await this.#parsing; // which says what modes can answer it, and whether it has steps
+    if (this.#asked !== address) return;
     await settle(() => this.#answer(this.editor.text.trim()), (problem) => this.#refuse(problem));
     if (this.#asked === address) answers.removeAttribute("aria-busy");
   }
 
   async #answer(query) {
     const isComparison = this.filters.isComparison;
+    const hasSteps = this.#parsed?.steps.length > 0;
     const request = (mode) => ({ query, ...this.filters.toRequest(mode),
-      ...(mode !== "embedding" && { steps: SHOWN }) });
+      ...(hasSteps && mode !== "embedding" && { steps: SHOWN }) });
     const body = isComparison ? { requests: Object.keys(MODES).map(request) }
       : request(this.filters.toRequest().mode ?? "exact");
     const found = await this.channels.answer.post("/v1/answer", body);
@@ -202,7 +222,8 @@ export class AskView {
   }
 
   #showAnswers(found) {
-    const reply = { ...found, above: this.filters.chosen.threshold ?? 0.5 };
+    const { threshold, order } = this.filters.chosen;
+    const reply = { ...found, above: threshold ?? 0.5, order };
     this.answers.show(reply);
     return reply;
   }
@@ -252,7 +273,7 @@ export class AskView {
     replace(find("problem"), problem && [
       make("span", {}, isUnfinished ? `Not finished: ${expected(problem)}` : `${where}${visible(problem.detail)}`),
       place && problem.names?.map((name) => make("button", { type: "button", class: "toggle",
-        onclick: () => this.editor.replaceMarked(quoteName(name, problem.type)) }, `Use ${visible(name)}`))]);
+        onclick: () => this.editor.replaceMarked(writeName(name, problem.type)) }, `Use ${visible(name)}`))]);
   }
 
   /** Show a problem below the text if it is one of the question, and in place of answers if not. */
@@ -267,6 +288,21 @@ export class AskView {
   }
 }
 
+/** The chosen answer of an address: an id, or the ids of a row; null for none. */
+function readChosen(parameters) {
+  try {
+    const row = JSON.parse(parameters.get("row"));
+    return Array.isArray(row) ? row.map(String) : parameters.get("answer");
+  } catch {
+    return null; // as a row that was cut off
+  }
+}
+
+/** The chosen answer as parameters of an address. */
+function writeChosen(chosen) {
+  return Array.isArray(chosen) ? { row: keyOf(chosen) } : { answer: chosen };
+}
+
 const QUESTION_PROBLEMS = new Set(["query-syntax", "query", "name", "unknown-name", "ambiguous-name"]
   .map((kind) => `urn:nqe:${kind}`));
 
@@ -275,9 +311,9 @@ function expected(problem) {
 }
 
 /** A name that may have been meant, as it is written in a question: in quotes, if it needs them. */
-function quoteName(name, type) {
+function writeName(name, type) {
   // One of several with the same label is told as “label (id), description”; its id is clear.
   const id = type === "urn:nqe:ambiguous-name" && /\(([^()]+)\)(?:,|$)/.exec(name)?.[1];
   const clear = id || name;
-  return /^[^\s()[\],;:"&|!?]+$/u.test(clear) ? clear : `"${clear.replace(/(["\\])/g, "\\$1")}"`;
+  return quoteName(clear);
 }

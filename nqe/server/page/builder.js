@@ -1,11 +1,15 @@
-// The builder: the question as statements whose slots are filled by choosing.
+// The builder: the question as statements and comparisons whose slots are filled by choosing.
 
 import { Combobox } from "./combobox.js";
 import { announce, make, replace } from "./dom.js";
 import {
-  emptyGroup, emptyQuestion, emptyStatement, freeVariable, fromJson, isFinished, listVariables,
-  toJson,
+  askFurther, emptyComparison, emptyGroup, emptyQuestion, emptyStatement, freeVariable, fromJson,
+  isFinished, listVariables, toggleCount, toJson,
 } from "./builder_model.js";
+
+// The signs that compare, in words; the last four order times, numbers and texts.
+const OPERATORS = { "=": "is", "!=": "is not", "<": "below", "<=": "at most", ">": "above", ">=": "at least" };
+const ORDERING = ["<", "<=", ">", ">="];
 
 /** The builder in an element; `names(kind, text)` finds entities and relations. */
 export class Builder {
@@ -46,35 +50,64 @@ export class Builder {
 
   #render() {
     this.elements = new Map();
-    this.targets = make("select", { "aria-label": "What to find", class: "variable" });
-    this.targets.addEventListener("change", () => {
-      this.#question.target = this.targets.value;
-      this.#changed();
-    });
+    this.targets = make("div", { class: "target", role: "group", "aria-label": "What to find" });
     this.#renderTargets();
-    replace(this.host,
-      make("p", { class: "target" }, "Find every ", this.targets, " where"),
-      this.#makeGroup(this.#question.root, null));
+    replace(this.host, this.targets, this.#makeGroup(this.#question.root, null));
     this.#markUnfinished();
   }
 
+  get #first() {
+    return this.#question.asked[0].name;
+  }
+
   #renderTargets() {
-    const { target } = this.#question;
-    replace(this.targets, listVariables(this.#question).map((name) =>
-      make("option", { value: name, selected: name === target }, `?${name}`)));
-    this.targets.value = target;
+    const { asked } = this.#question;
+    replace(this.targets, make("span", {}, "Find every"),
+      asked.map((one) => this.#makeTarget(one)),
+      this.#makeButton("Add a variable", () => this.#retarget(`Also asked for ?${askFurther(this.#question)}`)),
+      make("span", {}, "where"));
+  }
+
+  /** A variable that is asked for: which one, whether it is counted, and a button that drops it. */
+  #makeTarget(one) {
+    const { asked } = this.#question;
+    const taken = asked.filter((other) => other !== one).map((other) => other.name);
+    const names = listVariables(this.#question).filter((name) => !taken.includes(name));
+    const place = asked.indexOf(one);
+    const choice = make("select", { class: "variable", "aria-label": place ? "Also find" : "Find" },
+      names.map((name) => make("option", { value: name, selected: name === one.name }, `?${name}`)));
+    choice.addEventListener("change", () => {
+      one.name = choice.value;
+      this.#changed();
+    });
+    const count = make("button", { type: "button", class: "toggle", "aria-pressed": String(one.isCounted),
+      title: "Only how many there are", "aria-label": `count ?${one.name}`, onclick: () => {
+        toggleCount(this.#question, one);
+        this.#retarget(one.isCounted ? `?${one.name} is counted` : `?${one.name} is listed`);
+      } }, "count");
+    const remove = asked.length > 1 && this.#makeButton("×", () => {
+      this.#question.asked = asked.filter((other) => other !== one);
+      this.#retarget(`?${one.name} is no longer asked for`);
+    }, `Do not ask for ?${one.name}`);
+    return make("span", { class: "asked" }, choice, count, remove);
+  }
+
+  /** What is asked for changed. */
+  #retarget(told) {
+    this.#changed();
+    announce(told);
+    this.targets.querySelector("select").focus();
   }
 
   #makeGroup(group, parent) {
     const parts = group.parts.flatMap((part, place) => [
       place > 0 && this.#makeJoiner(group),
-      part.type === "group" ? this.#makeGroup(part, group) : this.#makeStatement(part, group),
+      this.#makePart(part, group),
     ]);
     const add = (part, told) => {
       group.parts.push(part);
       this.#reshaped(part, told);
     };
-    const { target } = this.#question;
     const other = group.operator === "and" ? "or" : "and";
     return make("div", { class: `group ${parent ? "nested" : ""} ${group.negated ? "negated" : ""}`,
       role: "group", "aria-label": parent ? "Group of statements" : "Statements" },
@@ -82,8 +115,15 @@ export class Builder {
       make("span", { class: "grow" }), this.#makeRemove(group, parent, "group")),
     parts,
     make("div", { class: "adding" },
-      this.#makeButton("Add a statement", () => add(emptyStatement(target), "Statement added")),
-      this.#makeButton("Add a group", () => add(emptyGroup(other, target), "Group added"))));
+      this.#makeButton("Add a statement", () => add(emptyStatement(this.#first), "Statement added")),
+      this.#makeButton("Add a comparison",
+        () => add(emptyComparison(listVariables(this.#question).at(-1)), "Comparison added")),
+      this.#makeButton("Add a group", () => add(emptyGroup(other, this.#first), "Group added"))));
+  }
+
+  #makePart(part, group) {
+    if (part.type === "group") return this.#makeGroup(part, group);
+    return part.type === "comparison" ? this.#makeComparison(part, group) : this.#makeStatement(part, group);
   }
 
   #makeJoiner(group) {
@@ -127,6 +167,38 @@ export class Builder {
     return element;
   }
 
+  #makeComparison(comparison, group) {
+    const operator = make("select", { "aria-label": "Comparison" },
+      Object.entries(OPERATORS).map(([sign, words]) =>
+        make("option", { value: sign, selected: sign === comparison.operator }, `${sign}  ${words}`)));
+    operator.addEventListener("change", () => {
+      comparison.operator = operator.value;
+      this.#changed();
+    });
+    const element = make("div", { class: `statement comparison ${comparison.negated ? "negated" : ""}`,
+      role: "group", "aria-label": "Comparison" },
+    make("div", { class: "slots" },
+      this.#makeSlot("Compared", comparison, "left", "entity", "?variable",
+        async (text) => this.#offerVariables(text)),
+      operator,
+      this.#makeSlot("With", comparison, "right", "entity", "value or ?variable",
+        (text) => this.#offerValues(comparison.operator, text))),
+    make("div", { class: "statement-tools" }, this.#makeNot(comparison),
+      make("span", { class: "grow" }), this.#makeRemove(comparison, group, "comparison")));
+    this.elements.set(comparison, element);
+    return element;
+  }
+
+  /** What a variable may be compared with: what was typed, names where it may be one, variables. */
+  async #offerValues(operator, text) {
+    const variables = this.#offerVariables(text);
+    if (text.startsWith("?") || !text) return variables;
+    const typed = { name: text, description: "as it is written: a time, a number or a text",
+      value: { name: text } };
+    if (ORDERING.includes(operator) || /^[-\d]/.test(text)) return [typed];
+    return [...(await this.names("entity", text)).map(toOption), typed];
+  }
+
   #makeQualifier(qualifier, statement) {
     const element = make("div", { class: "slots qualifier-slots" },
       make("span", { class: "with" }, "with"),
@@ -166,14 +238,18 @@ export class Builder {
     const isLast = group === this.#question.root && group.parts.length === 1;
     return this.#makeButton(isLast ? "Clear" : "Remove", () => {
       group.parts = group.parts.filter((one) => one !== part);
-      if (!group.parts.length) group.parts.push(emptyStatement(this.#question.target));
+      if (!group.parts.length) group.parts.push(emptyStatement(this.#first));
       this.#reshaped(group.parts.at(-1), `Removed the ${what}`);
     }, `${isLast ? "Clear" : "Remove"} this ${what}`);
   }
 
+  /** A slot for a relation; that of a statement may hold a variable, an attribute may not. */
   #makeRelation(label, holder, slot) {
-    return this.#makeSlot(label, holder, slot, "relation", "relation", async (text) =>
-      (await this.names("relation", text)).map(toOption));
+    const kind = slot === "relation" ? "relation" : "attribute";
+    return this.#makeSlot(label, holder, slot, kind, "relation", async (text) => {
+      if (text.startsWith("?") && kind === "relation") return this.#offerVariables(text);
+      return (await this.names("relation", text)).map(toOption);
+    });
   }
 
   #makeTerm(label, holder, slot) {
@@ -197,9 +273,9 @@ export class Builder {
   }
 
   #offerVariables(text) {
-    const { target } = this.#question;
+    const asked = this.#question.asked.map((one) => one.name);
     const used = listVariables(this.#question).map((name) => ({ kind: "variable", name: `?${name}`,
-      description: name === target ? "what is asked for" : "the same as elsewhere",
+      description: asked.includes(name) ? "what is asked for" : "the same as elsewhere",
       value: { variable: name } }));
     const typed = text.replace(/^\?/, "");
     const isNew = text.startsWith("?") && /^[\p{L}\p{N}_]+$/u.test(typed);
@@ -213,7 +289,7 @@ export class Builder {
 
   #markUnfinished() {
     for (const [part, element] of this.elements) {
-      if (part.type === "statement") element.classList.toggle("unfinished", !isFinished(part));
+      if (part.type) element.classList.toggle("unfinished", !isFinished(part));
     }
   }
 
@@ -237,6 +313,6 @@ function textOf(value) {
 
 function readTyped(text, kind) {
   if (!text) return null;
-  const isVariable = kind === "entity" && /^\?[\p{L}\p{N}_]+$/u.test(text);
+  const isVariable = kind !== "attribute" && /^\?[\p{L}\p{N}_]+$/u.test(text);
   return isVariable ? { variable: text.slice(1) } : { name: text };
 }

@@ -1,25 +1,33 @@
-// What the builder edits: groups of statements, to and from the JSON form of queries.
+// What the builder edits: groups of statements and comparisons, to and from the JSON form of queries.
 //
-// A statement may be unfinished: a slot is null then, and the question leaves it out.
+// One of these may be unfinished: a slot is null then, and the question leaves it out.
 
 export const emptyStatement = (variable) => ({
   type: "statement", negated: false, only: false, relation: null,
   subject: { variable }, object: null, qualifiers: [],
 });
 
+export const emptyComparison = (variable) => ({
+  type: "comparison", negated: false, left: { variable }, operator: "=", right: null,
+});
+
 export const emptyGroup = (operator, variable) => ({
   type: "group", negated: false, operator, parts: [emptyStatement(variable)],
 });
 
-/** A question to begin with. */
-export const emptyQuestion = () => ({ target: "x", root: emptyGroup("and", "x") });
+/** A question to begin with: what it asks for are variables, the last of which may be counted. */
+export const emptyQuestion = () => ({
+  asked: [{ name: "x", isCounted: false }], root: emptyGroup("and", "x"),
+});
 
 /** The builder's form of a query's JSON form. */
-export function fromJson({ target, formula }) {
+export function fromJson({ target, targets = [target].filter(Boolean), count, formula }) {
+  const asked = targets.map((name) => ({ name, isCounted: false }));
+  if (count) asked.push({ name: count, isCounted: true });
   const read = readFormula(formula);
   const isPlain = read.type === "group" && !read.negated;
   const root = isPlain ? read : { type: "group", negated: false, operator: "and", parts: [read] };
-  return { target, root };
+  return { asked, root };
 }
 
 function readFormula(formula) {
@@ -28,8 +36,12 @@ function readFormula(formula) {
   if (operator) {
     return { type: "group", negated: false, operator, parts: formula[operator].map(readFormula) };
   }
+  if (formula.operator) {
+    return { type: "comparison", negated: false, operator: formula.operator,
+      left: readTerm(formula.left), right: readTerm(formula.right) };
+  }
   return { type: "statement", negated: false, only: Boolean(formula.only),
-    relation: { name: formula.relation }, subject: readTerm(formula.subject),
+    relation: readTerm(formula.relation), subject: readTerm(formula.subject),
     object: readTerm(formula.object), qualifiers: (formula.qualifiers || []).map(readQualifier) };
 }
 
@@ -38,20 +50,34 @@ function negate(part) {
   return { type: "group", negated: true, operator: "and", parts: [part] };
 }
 
-const readTerm = (term) => (typeof term === "string" ? { name: term } : { variable: term.variable });
+const readTerm = (term) => (term.variable ? { variable: term.variable } : { name: String(term) });
 const readQualifier = ({ attribute, value }) => ({
   attribute: { name: attribute }, value: readTerm(value),
 });
 
 /** The JSON form of what is finished; null if nothing is. */
-export function toJson({ target, root }) {
+export function toJson({ asked, root }) {
   const formula = writePart(root);
-  return formula && { target, formula };
+  return formula && { ...writeAsked(asked), formula };
 }
 
+function writeAsked(asked) {
+  const targets = asked.filter((one) => !one.isCounted).map((one) => one.name);
+  const count = asked.find((one) => one.isCounted)?.name;
+  if (!count && targets.length === 1) return { target: targets[0] };
+  return { ...(targets.length && { targets }), ...(count && { count }) };
+}
+
+const WRITERS = { group: writeGroup, statement: writeStatement, comparison: writeComparison };
+
 function writePart(part) {
-  const written = part.type === "group" ? writeGroup(part) : writeStatement(part);
+  const written = WRITERS[part.type](part);
   return written && part.negated ? { not: written } : written;
+}
+
+function writeComparison(comparison) {
+  const { left, operator, right } = comparison;
+  return isFinished(comparison) ? { left: writeTerm(left), operator, right: writeTerm(right) } : null;
 }
 
 function writeGroup({ operator, parts }) {
@@ -62,7 +88,7 @@ function writeGroup({ operator, parts }) {
 function writeStatement(statement) {
   if (!isFinished(statement)) return null;
   const { relation, subject, object, qualifiers, only } = statement;
-  const written = { relation: relation.name, subject: writeTerm(subject), object: writeTerm(object) };
+  const written = { relation: writeTerm(relation), subject: writeTerm(subject), object: writeTerm(object) };
   if (qualifiers.length) {
     written.qualifiers = qualifiers.map(({ attribute, value }) => ({
       attribute: attribute.name, value: writeTerm(value),
@@ -73,21 +99,44 @@ function writeStatement(statement) {
 
 const writeTerm = (term) => ("variable" in term ? { variable: term.variable } : term.name);
 
-/** Whether all slots of a statement are filled. */
-export function isFinished({ relation, subject, object, qualifiers }) {
-  const pairs = qualifiers.flatMap(({ attribute, value }) => [attribute, value]);
-  return [relation, subject, object, ...pairs].every(Boolean);
+/** Whether all slots of a statement or a comparison are filled. */
+export function isFinished(part) {
+  return slotsOf(part).every(Boolean);
 }
 
-/** All variables in use, the target first. */
-export function listVariables({ target, root }) {
-  return [...new Set([target, ...variablesOf(root)])];
+/** What fills the slots of a statement or of a comparison. */
+function slotsOf(part) {
+  if (part.type === "comparison") return [part.left, part.right];
+  const pairs = part.qualifiers.flatMap(({ attribute, value }) => [attribute, value]);
+  return [part.relation, part.subject, part.object, ...pairs];
+}
+
+/** All variables in use, those that are asked for first. */
+export function listVariables({ asked, root }) {
+  return [...new Set([...asked.map((one) => one.name), ...variablesOf(root)])];
 }
 
 function variablesOf(part) {
   if (part.type === "group") return part.parts.flatMap(variablesOf);
-  const terms = [part.subject, part.object, ...part.qualifiers.map(({ value }) => value)];
-  return terms.filter((term) => term && "variable" in term).map((term) => term.variable);
+  return slotsOf(part).filter((term) => term && "variable" in term).map((term) => term.variable);
+}
+
+/** Ask for a further variable: the first in use that is not asked for, or a new one. */
+export function askFurther(question) {
+  const used = new Set(question.asked.map((one) => one.name));
+  const name = listVariables(question).find((one) => !used.has(one)) ?? freeVariable(question);
+  const counted = question.asked.filter((one) => one.isCounted);
+  const listed = question.asked.filter((one) => !one.isCounted);
+  question.asked = [...listed, { name, isCounted: false }, ...counted];
+  return name;
+}
+
+/** Count a variable that is asked for, or list it again; the one that is counted stands last. */
+export function toggleCount(question, chosen) {
+  const isCounted = !chosen.isCounted;
+  for (const one of question.asked) one.isCounted = one === chosen && isCounted;
+  question.asked = [...question.asked.filter((one) => !one.isCounted),
+    ...question.asked.filter((one) => one.isCounted)];
 }
 
 /** A variable that is not in use. */

@@ -1,12 +1,15 @@
-// The plan: how the question is answered step by step, drawn from anchors to the target.
+// The plan: how the question is answered step by step, drawn from anchors to the target. Of a
+// question that is no tree, its variables and the conditions between them.
 
 import { draw, replace } from "./dom.js";
 import { count, nameOf } from "./words.js";
-import { drawEdge, HEIGHT, placeNodes, RADIUS, widthOf } from "./plan_layout.js";
+import { drawEdge, HEIGHT, placeNodes, RADIUS, ROUND, spreadTexts, widthOf } from "./plan_layout.js";
 
 const MARGIN = 22;
-const ROUND = new Set(["and", "or", "not", "any", "target"]);
+const VARIABLES = new Set(["asked", "variable"]);
+const ROUNDED = new Set(["anchor", ...VARIABLES]);
 const LONGEST = 18;
+const SIDES = 26; // room for the names below variables, which may be wider than these
 
 /** The drawing of a plan in an element; `onStep(number)` is called for a step that is chosen. */
 export class Plan {
@@ -24,10 +27,13 @@ export class Plan {
     this.#drawing = drawing;
     this.#nodes = new Map();
     this.#captions = new Map();
-    const { places, scale, isUpright } = placeNodes(drawing.nodes, this.host.clientWidth);
     this.last = steps.length;
-    this.#edges = drawing.edges.map((edge) => ({ ...edge,
-      element: drawEdge(edge, places.get(edge.source), places.get(edge.target), isUpright) }));
+    this.sides = steps.length ? 0 : SIDES;
+    const room = this.host.clientWidth - 2 * this.sides;
+    const { places, scale, isUpright } = placeNodes(drawing.nodes, room);
+    const shares = steps.length ? [] : spreadTexts(drawing.edges); // the edges of a tree never part
+    this.#edges = drawing.edges.map((edge, place) => ({ ...edge, element: drawEdge(edge,
+      places.get(edge.source), places.get(edge.target), isUpright, shares[place]) }));
     const nodes = drawing.nodes.map((node) => this.#drawNode(places.get(node.id), steps));
     replace(this.host, this.#frame([...places.values()], nodes, scale));
   }
@@ -40,6 +46,11 @@ export class Plan {
   /** Write how many entities each step has. */
   tellCounts(steps) {
     for (const step of steps) this.#caption(step.step, count(step.count), step);
+  }
+
+  /** Write below each variable what stands for it in one answer, by the variable’s name. */
+  tellBindings(names) {
+    for (const [variable, name] of names) this.#caption(`?${variable}`, shorten(name));
   }
 
   /** Light the chain of an answer: a reason for each step that it rests on. */
@@ -92,9 +103,9 @@ export class Plan {
   }
 
   #frame(places, nodes, scale) {
-    const width = widthOf(places);
+    const width = widthOf(places) + 2 * this.sides;
     const height = Math.max(...places.map((one) => one.y)) + RADIUS + MARGIN;
-    return draw("svg", { viewBox: `0 0 ${width} ${height}`, width: width * scale,
+    return draw("svg", { viewBox: `${-this.sides} 0 ${width} ${height}`, width: width * scale,
       height: height * scale, role: "group", "aria-label": "Plan of the question" },
     draw("defs", {}, draw("marker", { id: "arrow", viewBox: "0 0 8 8", refX: 7, refY: 4,
       markerWidth: 7, markerHeight: 7, orient: "auto" },
@@ -115,14 +126,18 @@ export class Plan {
         } }) },
     outline(node, "ring"), outline(node, "shape"),
     draw("text", { x: node.x, y: node.y + 4.5, class: "label" }, node.text));
-    if (step && node.kind !== "target") {
-      const below = node.y + (ROUND.has(node.kind) ? RADIUS : HEIGHT / 2) + 13;
-      const caption = draw("text", { x: node.x, y: below, class: "caption" });
-      element.append(caption);
-      this.#captions.set(number, caption);
-    }
+    if (step && node.kind !== "target") this.#addCaption(number, node, element);
+    if (VARIABLES.has(node.kind)) this.#addCaption(node.text.replace("count ", ""), node, element);
     this.#nodes.set(node.id, element);
     return element;
+  }
+
+  /** A place for a text below a node; it is found by the number of a step, or by a variable. */
+  #addCaption(key, node, element) {
+    const below = node.y + (ROUND.has(node.kind) ? RADIUS : HEIGHT / 2) + 13;
+    const caption = draw("text", { x: node.x, y: below, class: "caption" });
+    element.append(caption);
+    this.#captions.set(key, caption);
   }
 }
 
@@ -134,7 +149,7 @@ function outline(node, name) {
   const half = HEIGHT / 2 + around;
   return draw("rect", { class: name, x: node.x - node.width / 2 - around, y: node.y - half,
     width: node.width + 2 * around, height: 2 * half,
-    rx: node.kind === "anchor" ? half : 5 + around });
+    rx: ROUNDED.has(node.kind) ? half : 5 + around });
 }
 
 function shorten(text) {

@@ -4,6 +4,7 @@ import { draw } from "./dom.js";
 
 export const HEIGHT = 30;
 export const RADIUS = 21;
+export const ROUND = new Set(["and", "or", "not", "any", "target"]);
 const STRETCH = 1.34; // rows further apart than the server places them, for the text below nodes
 const ROW = 46; // from one row to the next, as the server places them
 const TOP = 27;
@@ -56,13 +57,36 @@ function standUp(nodes) {
   return nodes.map((node) => ({ ...node, x: between(columnOf(node)), y: TOP + levels.indexOf(node.x) * LEVEL }));
 }
 
-/** An arrow, with the name of the slot that it fills. */
-export function drawEdge(edge, source, target, isUpright) {
+/**
+ * An arrow, with the name of the slot that it fills; `share` is how far along it that stands.
+ */
+export function drawEdge(edge, source, target, isUpright, share = 0.5) {
   const line = isUpright ? drawDown(source, target) : drawAcross(source, target);
-  const x = isUpright ? (source.x + target.x) / 2 : (source.x + source.width / 2 + target.x - target.width / 2) / 2;
-  const y = (source.y + target.y) / 2 + (isUpright ? 9 : -5);
+  const [straight, bent] = [bend(0.5, share), bend(0, share)];
+  const between = (start, end, part) => start + (end - start) * part;
+  const x = isUpright ? between(source.x, target.x, bent)
+    : between(source.x + source.width / 2, target.x - target.width / 2, straight);
+  const y = isUpright ? between(source.y, target.y, straight) + 9 : between(source.y, target.y, bent) - 5;
   return draw("g", { class: "edge" }, draw("path", { d: line, "marker-end": "url(#arrow)" }),
     edge.text && draw("text", { x, y }, edge.text));
+}
+
+/** How far a curve has come in one direction, if its handles reach so far from its ends. */
+function bend(handle, share) {
+  const rest = 1 - share;
+  return 3 * rest * rest * share * handle + 3 * rest * share * share * (1 - handle) + share ** 3;
+}
+
+/**
+ * How far along each arrow its text stands: in the middle, but where arrows that part or meet would
+ * put several texts in one place, nearer to the other end.
+ */
+export function spreadTexts(edges) {
+  const count = (end, id) => edges.filter((edge) => edge[end] === id).length;
+  return edges.map(({ source, target }) => {
+    if (count("source", source) > 1) return 0.7;
+    return count("target", target) > 1 ? 0.3 : 0.5;
+  });
 }
 
 function drawAcross(source, target) {
@@ -78,5 +102,5 @@ function drawDown(source, target) {
 }
 
 function halfHeight(node) {
-  return node.kind === "p" || node.kind === "anchor" ? HEIGHT / 2 : RADIUS;
+  return ROUND.has(node.kind) ? RADIUS : HEIGHT / 2;
 }

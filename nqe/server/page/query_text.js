@@ -1,18 +1,24 @@
 // The text of a question: its words with their kinds, for colours and for completion.
 
-const WORDS = /"(?:\\.|[^"\\])*"?|\?[\p{L}\p{N}_]*|[^\s()[\],;:"&|!?]+|\s+|./gsu;
+// A sign that compares stands after a variable or alone; within a name it is a part of the name.
+const WORDS = /"(?:\\.|[^"\\])*"?|\?[\p{L}\p{N}_]*|(?<=\?[\p{L}\p{N}_]+\s*)(?:[!<>]=|[<>=])|[^\s()[\],;:"&|!?]+|\s+|./gsu;
 const JOINING = new Set(["and", "or", "only", "&", "|"]);
 const NEGATING = new Set(["not", "!"]);
+const COMPARING = new Set(["=", "!=", "<", "<=", ">", ">="]);
+const COUNT = "count"; // a word of the language before the first colon only
 const NAME = /^("|[^\s()[\],;:"&|!?])/u;
 
 /** The parts of a text, each with its kind: variable, joining, negation, relation, … */
 export function readParts(text) {
   const parts = (text.match(WORDS) || []).map((word) => ({ text: word, kind: kindOf(word) }));
   const solid = parts.filter((part) => part.kind !== "space");
+  const colon = solid.findIndex(({ text: one }) => one === ":" || one === "(");
   solid.forEach((part, place) => {
+    const isAsked = colon < 0 || place < colon;
+    if (isAsked && part.kind === "variable") part.kind = "target";
+    if (isAsked && part.text === COUNT && solid[place + 1]?.text !== "(") part.kind = "joining";
     if (part.kind === "name") part.kind = nameKind(solid[place + 1]);
   });
-  if (solid[0]?.kind === "variable") solid[0].kind = "target";
   return parts;
 }
 
@@ -21,6 +27,7 @@ function kindOf(word) {
   if (word.startsWith("?")) return "variable";
   if (JOINING.has(word)) return "joining";
   if (NEGATING.has(word)) return "negation";
+  if (COMPARING.has(word)) return "comparing";
   return NAME.test(word) ? "name" : "sign";
 }
 
@@ -29,22 +36,22 @@ function nameKind(next) {
   return next?.text === ":" ? "attribute" : "entity";
 }
 
-/** Whether a relation stands at the end of a text, outside the brackets of a statement. */
+/** Whether a relation stands at the end of a text: outside a statement, and not compared. */
 export function expectsRelation(before) {
   const brackets = [];
   let last = "";
   for (const part of readParts(before)) {
     if (part.kind === "space") continue;
-    if (part.text === "(") brackets.push(NAME.test(last) && !isWord(last));
+    if (part.text === "(") brackets.push(last.startsWith("?") || (NAME.test(last) && !isWord(last)));
     if (part.text === ")") brackets.pop();
     last = part.text;
   }
-  return !brackets.at(-1);
+  return !brackets.at(-1) && !COMPARING.has(last);
 }
 
 /** Whether a text is one of the words of the language. */
 export function isWord(text) {
-  return JOINING.has(text) || NEGATING.has(text);
+  return JOINING.has(text) || NEGATING.has(text) || text === COUNT;
 }
 
 /** Where a problem's line and column are in a text: from and to; null if it has no place. */

@@ -3,7 +3,7 @@
 import { Channel, settle } from "./api.js";
 import { afterPause, announce, find, make, replace } from "./dom.js";
 import { matchSteps, Plan } from "./plan.js";
-import { announceExplanation, showExplanation } from "./reasons.js";
+import { announceExplanation, listBindings, showExplanation } from "./reasons.js";
 import { showStep } from "./steps.js";
 import { visible } from "./words.js";
 
@@ -11,7 +11,7 @@ const PAUSE = 150; // milliseconds, before the plan is drawn again for another w
 
 /** The panel; `onSelect()` is called when another answer or step is chosen. */
 export class Reasoning {
-  chosen = null; // the id of the answer that is explained
+  chosen = null; // the id of the answer that is explained, or the ids of a row
   step = null; // the number of the step that is shown
   #parsed = null; // the question that is drawn
   #query = null; // the question that was answered
@@ -74,22 +74,30 @@ export class Reasoning {
   }
 
   /** Show why an entity is an answer, and light its chain in the plan. */
-  async explain(id) {
-    this.select(id, null);
+  async explain(chosen) {
+    this.select(chosen, null);
     this.plan.mark(null);
     this.onSelect();
     const detail = find("detail");
     detail.setAttribute("aria-busy", "true");
     await settle(async () => {
-      const mode = this.#reply?.mode === "rules" ? { mode: "rules" } : {};
-      const found = await this.#channel.post("/v1/explain", { query: this.#query, entity: id, ...mode });
+      const answer = Array.isArray(chosen) ? { row: chosen } : { entity: chosen };
+      const found = await this.#channel.post("/v1/explain",
+        { query: this.#query, ...answer, ...this.#chooseMode() });
       this.#explanation = found;
       showExplanation(detail, found);
       this.#lightChain();
       announce(announceExplanation(found));
       bringIntoView();
     }, (problem) => replace(detail, make("p", { class: "problem" }, visible(problem.detail))));
-    if (this.chosen === id || !this.chosen) detail.removeAttribute("aria-busy");
+    if (this.chosen === chosen || !this.chosen) detail.removeAttribute("aria-busy");
+  }
+
+  /** The mode to explain in: that of the answers; those of trees show their steps in hybrid. */
+  #chooseMode() {
+    const mode = this.#reply?.mode;
+    const isTree = this.#parsed?.steps.length > 0;
+    return mode === "rules" || (mode === "exact" && !isTree) ? { mode } : {};
   }
 
   /** The question changed: what was chosen belongs to an earlier one. */
@@ -118,15 +126,23 @@ export class Reasoning {
   }
 
   #tellCounts() {
-    if (this.#reply) this.plan.tellCounts(this.#reply.steps);
+    if (this.#reply?.steps) this.plan.tellCounts(this.#reply.steps);
   }
 
   #lightChain() {
     const { reason, steps } = this.#explanation;
-    this.plan.light(matchSteps(reason, this.#parsed?.steps ?? steps));
+    const own = this.#parsed?.steps ?? steps;
+    if (own.length) this.plan.light(matchSteps(reason, own));
+    else this.plan.tellBindings(listBindings(this.#explanation, this.#parsed));
   }
 
   #makeHint() {
+    if (!this.#parsed.steps.length) {
+      const what = this.#reply.rows ? "a row’s “Why”" : "an answer";
+      const { answers, rows, counted } = this.#reply;
+      const canBeProved = answers?.length > 0 || (rows?.length > 0 && !counted);
+      return canBeProved && make("p", { class: "hint" }, `Choose ${what} to see the facts that it rests on.`);
+    }
     return make("p", { class: "hint" }, this.#reply.answers.length
       ? "Choose an answer to see why it is one, or a step of the plan to see its entities."
       : "Choose a step of the plan to see its entities.");

@@ -2,15 +2,17 @@
 
 import { make, replace } from "./dom.js";
 import {
-  badge, counted, entityLink, factSentence, likelihood, nameOf, percent, ruleWords, visible,
+  badge, count, counted, entityLink, factSentence, likelihood, linkTo, nameOf, percent, ruleWords, visible,
 } from "./words.js";
 
 /** Show an explanation in an element. */
 export function showExplanation(host, found) {
-  const { answer } = found;
-  const heading = make("h3", { tabindex: -1 }, "Why ", entityLink(answer), "?");
+  const names = found.row ? found.row.cells.map((cell, place) => [place > 0 && ", ", linkTo(cell, cell.kind)])
+    : entityLink(found.answer);
+  const heading = make("h3", { tabindex: -1 }, "Why ", names, "?");
   replace(host, heading,
     make("p", {}, describeAnswer(found)),
+    found.ways > 1 && make("p", { class: "small muted" }, `The likeliest of ${count(found.ways)} ways:`),
     make("ul", { class: "reasons" }, makeReason(found.reason, null)),
     makeCalibration(found),
     found.weakest && make("p", { class: "small" },
@@ -20,18 +22,21 @@ export function showExplanation(host, found) {
       .map((note) => make("p", { class: "small muted" }, visible(note))));
 }
 
-function describeAnswer({ answer, rank }) {
+function describeAnswer({ answer, row, rank, steps }) {
   const place = `Answer ${rank}`;
-  if (answer.probability >= 1) return `${place}. Facts state everything it rests on.`;
-  const how = answer.source === "stated"
+  const { probability } = answer ?? row;
+  const isCertain = probability >= 1;
+  // Where there are no steps the answers may be sorted, so that their places are others.
+  if (isCertain) return `${steps.length ? `${place}. ` : ""}Facts state everything it rests on.`;
+  const how = (answer ? answer.source === "stated" : row.known)
     ? "Facts state it, unless a missing fact says otherwise."
     : "No facts state it; what is missing is predicted.";
-  return `${place}, ${percent(answer.probability)}: ${likelihood(answer.probability)}. ${how}`;
+  return `${place}, ${percent(probability)}: ${likelihood(probability)}. ${how}`;
 }
 
 /** Why the answer's probability is not that of its parts, where it is not. */
-function makeCalibration({ answer, reason }) {
-  const [parts, whole] = [percent(reason.probability), percent(answer.probability)];
+function makeCalibration({ answer, row, reason }) {
+  const [parts, whole] = [reason, answer ?? row].map(({ probability }) => percent(probability));
   return parts !== whole && make("p", { class: "small" },
     `Its parts together give ${parts}. Experience with such questions makes that ${whole}.`);
 }
@@ -44,10 +49,22 @@ function makeReason(reason, above) {
   return make("li", { class: `reason ${reason.kind}` },
     make("p", {},
       isNew && above && make("span", { class: "binding" },
-        make("span", { class: "variable" }, `?${reason.variable}`), " is ", entityLink(reason), ": "),
+        make("span", { class: "variable" }, `?${reason.variable}`), " is ", linkOf(reason), ": "),
       line, describeWays(reason), makeWhole(reason, parts)),
     makeRules(behind),
     parts.length > 0 && make("ul", {}, parts.map((part) => makeReason(part, reason))));
+}
+
+const linkOf = (reason) => linkTo(reason, reason.of_relation ? "relation" : "entity");
+
+/** What stands for each variable in an explanation, by the variable’s name. */
+export function listBindings({ answer, row, reason }, { targets }) {
+  const given = (row?.cells ?? [answer]).map((named, place) => [targets[place], nameOf(named)]);
+  return new Map([...listBelow(reason), ...given]);
+}
+
+function listBelow(reason) {
+  return [[reason.variable, nameOf(reason)], ...reason.because.flatMap(listBelow)];
 }
 
 // How each kind of reason is told: a line, and the parts that get lines of their own. A kind that
@@ -129,5 +146,6 @@ function makeRemoved(removed) {
 
 /** What a screen reader is told when an explanation is shown. */
 export function announceExplanation(found) {
-  return `Why ${nameOf(found.answer)}: ${describeAnswer(found)}`;
+  const names = (found.row?.cells ?? [found.answer]).map(nameOf);
+  return `Why ${names.join(", ")}: ${describeAnswer(found)}`;
 }

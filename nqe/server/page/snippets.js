@@ -15,13 +15,13 @@ const FORMS = {
     readToken() && '-H "Authorization: Bearer $NQE_TOKEN"',
     `-d ${quoteShell(JSON.stringify({ query, ...request }))}`,
   ].filter(Boolean).join(" \\\n  "),
-  Python: ({ query, request }) => [
+  Python: ({ query, request, hasRows }) => [
     ...(readToken() ? ["import os", ""] : []),
     "import nqe", "",
     `with nqe.Client(${[quotePython(location.origin), ...tokenArgument()].join(", ")}) as client:`,
     `    found = client.answer(${[quotePython(query), ...keywords(request)].join(", ")})`,
-    "for answer in found.answers:",
-    "    print(answer.label or answer.id, answer.probability)",
+    ...(hasRows ? ["for row in found.rows:", "    print(*row.names, row.count or row.probability)"]
+      : ["for answer in found.answers:", "    print(answer.label or answer.id, answer.probability)"]),
   ].join("\n"),
   Command: ({ query, request, name }) => [
     `nqe ask ${quoteShell(name)} ${quoteShell(query)}`, ...options(request),
@@ -47,9 +47,10 @@ function keywords(request) {
     `${name}=${typeof value === "string" ? quotePython(value) : words[value] ?? value}`);
 }
 
-function options({ mode, top, threshold, stated_only: stated, predicted_only: predicted }) {
+function options(request) {
+  const { mode, top, threshold, stated_only: stated, predicted_only: predicted, order_by: order } = request;
   return [mode && `--mode ${mode}`, top && `--top ${top}`, threshold && `--threshold ${threshold}`,
-    stated && "--stated", predicted && "--predicted"].filter(Boolean);
+    stated && "--stated", predicted && "--predicted", order && `--order-by ${quoteShell(order)}`].filter(Boolean);
 }
 
 /** Open the dialog with a question; `reply` holds its answers, or is null. */
@@ -96,11 +97,23 @@ const FILES = {
 };
 const COLUMNS = ["rank", "id", "label", "description", "probability", "score", "source"];
 
-function writeCsv({ answers }) {
+function writeCsv({ answers, ...reply }) {
+  if (reply.rows) return writeRows(reply);
   const rows = answers.map((answer, place) =>
     COLUMNS.map((column) => quoteCsv(column === "rank" ? place + 1 : answer[column])));
-  return [COLUMNS, ...rows].map((row) => `${row.join(",")}\r\n`).join("");
+  return joinCsv([COLUMNS, ...rows]);
 }
+
+/** Rows as CSV: the id and the label of each target, the count if there is one. */
+function writeRows({ rows, targets, counted }) {
+  const head = [...targets.flatMap((name) => [name, `${name}_label`]), ...(counted ? ["count"] : []),
+    "probability", "source"];
+  return joinCsv([head, ...rows.map(({ cells, count, probability, known }) => [
+    ...cells.flatMap(({ id, label }) => [id, label]), ...(counted ? [count] : []),
+    probability, known ? "stated" : "predicted"].map(quoteCsv))]);
+}
+
+const joinCsv = (lines) => lines.map((line) => `${line.join(",")}\r\n`).join("");
 
 function quoteCsv(value) {
   const text = String(value ?? "");

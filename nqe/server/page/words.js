@@ -58,6 +58,11 @@ export function relationLink(named) {
   return make("a", { href: relationAddress(named.id), title: named.description }, nameOf(named));
 }
 
+/** A link to the page of an entity or a relation, as its kind says. */
+export function linkTo(named, kind) {
+  return kind === "relation" ? relationLink(named) : entityLink(named);
+}
+
 /** A fact as a sentence with links: subject, relation, object, and its qualifiers. */
 export function factSentence(fact) {
   const sentence = make("span", { class: "fact" }, entityLink(fact.subject), " ");
@@ -94,5 +99,6 @@ export function bar(value, source) {
 }
 
 /** A name as it is written in a question: in quotes if it must be. */
-export const quoteName = (id) => (/^[^\s()[\],;:"&|!?]+$/u.test(id) && !/^(and|or|not|only)$/.test(id)
-  ? id : `"${id.replace(/(["\\])/g, "\\$1")}"`);
+export const quoteName = (id) => (
+  /^[^\s()[\],;:"&|!?<=>][^\s()[\],;:"&|!?]*$/u.test(id) && !/^(and|or|not|only|count)$/.test(id)
+    ? id : `"${id.replace(/(["\\])/g, "\\$1")}"`);
