@@ -45,6 +45,7 @@ COMMANDS = {
     "bench_size.py": [],
     "bench_training.py": [],
     "bench_wikidata.py": [],
+    "beyond_trees.py": ["--triangles", "2", "--rows", "2"],
     "case_study.py": [],
     "compare_answering.py": [],
     "hostile.py": [],

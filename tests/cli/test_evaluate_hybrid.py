@@ -7,8 +7,13 @@ import shutil
 from pathlib import Path
 
 import pytest
-from answering_commands import RunNqe, check_refused
+from answering_commands import ATLAS, RunNqe, check_refused
 from helpers import well
+
+import nqe
+from nqe.answering import HybridRunner
+from nqe.run_folders import RULES
+from nqe.sampling import load_queries
 
 
 def test_a_run_is_evaluated_by_hybrid_beside_embedding(run_nqe: RunNqe, runs: Path) -> None:
@@ -26,6 +31,20 @@ def test_a_run_is_evaluated_by_hybrid_beside_embedding(run_nqe: RunNqe, runs: Pa
     assert kept == ["test-atlas.queries-hybrid.json", "test-atlas.queries.json"]
     run = run_nqe(*words, "--mode", "hybrid", "--split", "valid")
     assert json.loads(well(run))["facts"] == "train"
+
+
+def test_hybrid_is_evaluated_with_the_rules_of_the_run(run_nqe: RunNqe, runs: Path) -> None:
+    shutil.copytree(runs / "plain.run", runs / "ruled.run")
+    nqe.mine_rules(ATLAS, "train").save(runs / "ruled.run" / RULES)
+    table = load_queries(runs / "atlas.queries", "test")
+    words = ("atlas.queries", "--mode", "hybrid", "--facts", "train", "--json")
+    found = []
+    for run in ("plain.run", "ruled.run"):
+        runner = HybridRunner(nqe.open(runs / run, facts="train"))
+        report = json.loads(well(run_nqe("evaluate", run, *words)))
+        assert report["all"]["mrr"] == nqe.Report.of(nqe.evaluate(runner, table)).all.mrr
+        found.append(report["all"]["mrr"])
+    assert found[0] < found[1]
 
 
 WRONG: dict[str, tuple[tuple[str, ...], str]] = {
