@@ -78,7 +78,6 @@ for group in (
     plan_sparql,
     sample,
     queries,
-    reproduce,
     rules,
     train,
     calibrate,
