@@ -12,11 +12,8 @@ from helpers import Run, nqe, well
 from random_models import ATLAS, SHAPES, load_random_model
 
 from nqe import cli
-from nqe.answering import OpenedRun
-from nqe.answering.calibration_fitting import build_plain_calibration
-from nqe.answering.calibration_storage import save_calibration
+from nqe.answering import OpenedRun, calibrate
 from nqe.graph import Fact
-from nqe.run_folders import BEST
 from nqe.sampling import sample, save_queries
 from nqe.settings import SamplingSettings
 
@@ -42,7 +39,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("answering")
     write_run(folder / "atlas.run", ATLAS, "atlas")
     shutil.copytree(folder / "atlas.run", folder / "plain.run")
-    calibrate_plainly(folder / "atlas.run")
+    calibrate(folder / "atlas.run", ATLAS, "cpu")
     write_run(folder / "learnt.run", ATLAS, "atlas", trained_on="train,valid")
     small_towns().save(folder / "towns.graph")
     small_towns(Fact("town0", "road", "newtown")).save(folder / "more.graph")
@@ -55,12 +52,6 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shapes = ("--shape", "1p", "--shape", "2p")
     well(nqe("sample", "atlas", "-o", "atlas.queries", *shapes, *counts, cwd=folder))
     return folder
-
-
-def calibrate_plainly(run: Path) -> None:
-    """Give a run of atlas the calibration before any fit; test_calibrate.py fits others."""
-    relations = len(ATLAS.vocabulary.relations)
-    save_calibration(build_plain_calibration(ATLAS, relations), run / BEST)
 
 
 @pytest.fixture

@@ -75,7 +75,7 @@ def test_an_ambiguous_label_lists_the_candidates_with_ids_and_descriptions(
     [
         (("ask", "atlas", "?x: borders(?x"), "column 15"),
         (("ask", "atlas", "?x: borders(?x, Frnace)"), "did you mean 'France'"),
-        (("ask", "atlas.run", "?x, ?y: borders(?x, ?y)"), "which only exact answers can do"),
+        (("ask", "atlas.run", "count ?x: borders(?x, France)"), "which only exact answers can"),
         (("ask", "atlas"), "needs a query, or --file"),
         (("ask", "atlas", "?x: borders(?x, ?y)", "--max-bindings", "10"), "limit of 10"),
         (("ask", "atlas", NOT_GERMAN, "--facts", "tests"), "there is no tests split"),

@@ -153,5 +153,5 @@ def test_a_plan_of_another_graph_is_refused() -> None:
     ],
 )
 def test_what_needs_a_tree_says_why_a_query_is_none(query: str, reason: str) -> None:
-    with pytest.raises(NqeError, match=rf"is no tree \(.*{reason}.*\), which only .*--mode exact"):
+    with pytest.raises(NqeError, match=rf"is no tree \(.*{reason}.*\), and only trees .*nqe ask"):
         bind_tree(query, GRAPH)
