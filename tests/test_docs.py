@@ -45,7 +45,13 @@ SETTING = re.compile(
 )
 OMITTED = "…"
 # Each of these pages trains and calibrates several models, which takes half a minute and more.
-TRAINING_PAGES = {"answering.md", "evaluating.md", "reproducing.md", "training.md"}
+TRAINING_PAGES = {
+    "answering.md",
+    "evaluating.md",
+    "extending.md",
+    "reproducing.md",
+    "training.md",
+}
 # What would make a terminal differ from one machine to another.
 UNWANTED = {"COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR"}
 

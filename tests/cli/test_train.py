@@ -149,6 +149,7 @@ def test_an_impossible_training_fails_with_one_sentence_and_writes_nothing(
     assert read_times(place) == before
 
 
+@pytest.mark.long
 def test_the_example_in_the_help_works(here: Path) -> None:
     text = well(nqe("train", "--help", cwd=here))
     [line] = [line for line in text.splitlines() if "Example: nqe train" in line]
