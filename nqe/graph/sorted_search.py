@@ -17,6 +17,9 @@ _MANY, _LONG = 1_000, 2**18
 
 def find_ranges(ordered: Integers, values: Integers) -> tuple[Integers, Integers]:
     """Where each value starts in a sorted array, and how often it stands there."""
+    if len(values) < _MANY:
+        starts = ordered.searchsorted(values)
+        return starts, ordered.searchsorted(values, side="right") - starts
     starts = find_places(ordered, values)
     return starts, find_places(ordered, values + 1) - starts
 

@@ -31,6 +31,7 @@ from nqe.query.renaming import Renaming
 
 BoundPlan = Plan | JoinPlan
 """A query with its names resolved to numbers: a `Plan` if it is a tree, otherwise a `JoinPlan`."""
+_PLANS = (Plan, JoinPlan)  # quicker to check for than a union
 Question = Query | BoundPlan | str | Mapping[str, Any]
 """A query in any form: a `Query`, a plan, text, JSON text or JSON data."""
 
@@ -43,7 +44,7 @@ _COMPLEMENT = (
 def bind(query: Question, vocabulary: Vocabulary | FactSource | Dataset) -> BoundPlan:
     """The plan of a query over a vocabulary; a plan is returned as it is, if it fits."""
     names = vocabulary if isinstance(vocabulary, Vocabulary) else vocabulary.vocabulary
-    if isinstance(query, BoundPlan):
+    if isinstance(query, _PLANS):
         return _check_fits(query, names)
     graph = read_query(query).graph
     try:

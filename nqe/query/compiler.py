@@ -111,16 +111,10 @@ class _ScopeCompiler:
             else:
                 slots.append(self.compile_variable(term, depth + 1))
         place = atom.terms.index(asked)
+        assert isinstance(atom.relation, str), "the atoms of a scope are checked first"
         return Projection(
-            asked.name, _name_relation(atom), atom.attributes, tuple(slots), place, atom.closed
+            asked.name, atom.relation, atom.attributes, tuple(slots), place, atom.closed
         )
-
-
-def _name_relation(atom: Atom) -> str:
-    if isinstance(atom.relation, Variable):
-        shown = show_text(render_atom(atom))
-        raise NoTree(f"{atom.relation} stands for the relation in {shown}", "name a relation")
-    return atom.relation
 
 
 def _conjoin(variable: Variable, parts: tuple[Operator, ...]) -> Operator:
@@ -146,7 +140,9 @@ def _compile_nested(condition: Negated | Branches, variable: Variable, depth: in
 
 
 def _check_atom(atom: Atom) -> None:
-    _name_relation(atom)
+    if isinstance(atom.relation, Variable):
+        shown = show_text(render_atom(atom))
+        raise NoTree(f"{atom.relation} stands for the relation in {shown}", "name a relation")
     names = [term for term in atom.terms if isinstance(term, Variable)]
     if len(names) > len(atom.variables):
         twice = next(name for place, name in enumerate(names) if name in names[:place])
