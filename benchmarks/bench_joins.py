@@ -6,7 +6,6 @@ With 10 million synthetic facts, triangles with an anchor are answered.
 
 from __future__ import annotations
 
-import os
 import statistics
 import subprocess
 import tempfile
@@ -28,6 +27,7 @@ from machine import (
     describe,
     markdown_table,
     matrix_multiply_rate,
+    use_one_core,
     write_result,
 )
 
@@ -232,8 +232,7 @@ def page(graph: Graph, sizes: Sizes) -> str:
 
 def main() -> None:
     quick = arguments(__doc__).parse_args().quick
-    if hasattr(os, "sched_setaffinity"):  # not on macOS
-        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+    use_one_core()
     graph = benchmark_data(quick=quick).graph
     graph.index  # noqa: B018 built before the clock starts
     write_result("joins", page(graph, QUICK if quick else Sizes()), quick=quick)

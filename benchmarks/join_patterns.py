@@ -21,7 +21,7 @@ __all__ = ["LITERAL_PATTERNS", "PATTERNS", "Draw", "Walker", "draw_queries"]
 
 X, Y, Z, V, W, R = variables("x y z v w r")
 ORDERS = ("<", "<=", ">", ">=")
-ATTEMPTS = 1_000  # the queries of a pattern end after so many walks that gave no new one
+ATTEMPTS = 1_000  # after this many walks in a row without a new query, a pattern has no more
 
 Naming = Mapping[str, Term]
 """What stands in a query in place of some ids; all others stay as they are."""
@@ -55,7 +55,7 @@ def _is_small(query: Query, graph: Graph, most_facts: int) -> bool:
 
 
 def lift(fact: Fact, names: Naming, qualifiers: int = 0) -> Atom:
-    """A fact as an atom, with at most so many of its qualifiers."""
+    """A fact as an atom, with at most the given number of its qualifiers."""
     pairs = tuple((name, names.get(value, value)) for name, value in fact.qualifiers[:qualifiers])
     subject, object_ = (names.get(one, one) for one in (fact.subject, fact.object))
     return Atom(fact.relation, subject, object_, pairs)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import platform
 import resource
 import statistics
@@ -104,3 +105,9 @@ def write_result(name: str, text: str, *, quick: bool = False) -> None:
 def peak_memory() -> float:
     """The most memory that this process has used so far, in GB."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+
+
+def use_one_core() -> None:
+    """Keep this process on its first core, where the system allows that."""
+    if hasattr(os, "sched_setaffinity"):  # not on macOS
+        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})

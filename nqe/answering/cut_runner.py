@@ -39,7 +39,7 @@ Row = Mapping[Variable, int]
 """What some variables are bound to."""
 
 _SHARED, _LEAST_BEAM = 4, 4
-"""Trees share so many beams, and each has at least a beam of this size."""
+"""Trees that are answered together share four beams; each has at least four bindings, though."""
 
 _NOTHING = np.zeros(0, dtype=np.int64)
 EVERYTHING = FuzzySet(_NOTHING, np.zeros(0), 1.0)

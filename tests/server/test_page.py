@@ -43,21 +43,6 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield found
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with page_browser.open_browser() as found:
-        yield found
-
-
-@pytest.fixture
-def visitor(browser: Any, address: str) -> Iterator[Visitor]:
-    found = Visitor(browser, address)
-    yield found
-    for context in found.contexts:
-        context.close()
-    assert found.complaints == []
-
-
 @SIZES
 def test_a_question_is_typed_with_completed_names_and_answered(
     visitor: Visitor, size: dict[str, int]

@@ -40,21 +40,6 @@ def address() -> Iterator[str]:
         yield found
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with page_browser.open_browser() as found:
-        yield found
-
-
-@pytest.fixture
-def visitor(browser: Any, address: str) -> Iterator[Visitor]:
-    found = Visitor(browser, address)
-    yield found
-    for context in found.contexts:
-        context.close()
-    assert found.complaints == []
-
-
 def list_rows(page: Any) -> list[str]:
     """The cells of each row, once they are there and belong to the question."""
     page.locator("#answers:not([aria-busy]) table.rows").wait_for()
